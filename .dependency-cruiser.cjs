@@ -1,0 +1,254 @@
+// Who may import whom. Deny by default: a room lists what it may use, everything else is an error.
+
+const specs = '\\.spec(-helper)?\\.ts$';
+/** Code of a room, without its tests: tests may use test tools and other rooms' doors. */
+const room = (path) => ({ path: `^${path}/`, pathNot: specs });
+const npm = (names) => `(^|/)node_modules/(@types/)?(${names})/`;
+
+/** A room may import itself and the listed rooms, of our own code. */
+const may = (name, path, allowed, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: room(path),
+  to: { path: '^(apps|libs|migrations|examples|bench|test)/', pathNot: [path, ...allowed].map((each) => `^${each}/`) },
+});
+
+/** Only the listed places may import these packages. */
+const only = (name, packages, places, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { pathNot: places },
+  to: { path: npm(packages) },
+});
+
+const tests = ['^libs/testing/', '^test/', '^bench/'];
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Files that need each other cannot be understood, tested or moved one at a time.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-unresolvable',
+      comment: 'An import that resolves to nothing escapes every other rule.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-undeclared-package',
+      comment: 'A package that is only there because another one brought it disappears with that one.',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'no-vague-rooms',
+      comment: 'A folder named shared or utils has no subject, so everything ends up in it.',
+      severity: 'error',
+      from: {},
+      to: { path: '/(shared|common|utils|core|helpers)/', pathNot: 'node_modules/' },
+    },
+
+    may('intent-imports-nothing', 'libs/intent', [], 'The domain is pure: it must run anywhere and depend on nobody.'),
+    {
+      name: 'intent-imports-no-package',
+      comment:
+        'Time, ids and randomness come in as data; a package or a Node module would bring them in by the back door.',
+      severity: 'error',
+      from: room('libs/intent'),
+      to: { path: '.', pathNot: '^libs/intent/' },
+    },
+    may('contracts-room', 'libs/contracts', ['libs/intent'], 'What crosses a process boundary knows only the domain.'),
+    may(
+      'credentials-room',
+      'libs/credentials',
+      ['libs/contracts', 'libs/runtime'],
+      'Who is calling is decided without the database, the bus and the upstreams.',
+    ),
+    may(
+      'tools-room',
+      'libs/tools',
+      ['libs/intent', 'libs/contracts', 'libs/runtime'],
+      'The registry reads files; it neither decides nor calls.',
+    ),
+    may(
+      'policy-room',
+      'libs/policy',
+      ['libs/intent', 'libs/contracts'],
+      'Rules are pure: facts and proposal in, decision out.',
+    ),
+    {
+      name: 'policy-does-no-io',
+      comment: 'A rule that reads something itself cannot be tested as a table, nor explained from the recorded facts.',
+      severity: 'error',
+      from: room('libs/policy'),
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
+    may(
+      'store-room',
+      'libs/store',
+      ['libs/intent', 'libs/contracts', 'libs/runtime', 'migrations'],
+      'The store writes the truth and knows neither the bus nor the upstreams; migrations tell it the schema version it must find.',
+    ),
+    may(
+      'bus-room',
+      'libs/bus',
+      ['libs/contracts', 'libs/runtime'],
+      'The bus carries wake-ups; it holds no truth, so it needs no store and no domain.',
+    ),
+    may(
+      'upstream-room',
+      'libs/upstream',
+      ['libs/intent', 'libs/contracts', 'libs/tools', 'libs/runtime'],
+      'The outbound client knows tools and verdicts, but cannot record anything.',
+    ),
+    {
+      name: 'only-types-of-intent',
+      comment: 'Tool files name terms and adapters report verdicts; what they mean for an intent is decided elsewhere.',
+      severity: 'error',
+      from: room('libs/(tools|upstream)'),
+      to: { path: '^libs/intent/', dependencyTypesNot: ['type-only'] },
+    },
+    may('runtime-room', 'libs/runtime', [], 'Process concerns serve every room and therefore depend on none.'),
+    may(
+      'service-room',
+      'libs/service',
+      ['libs/bus', 'libs/store', 'libs/runtime'],
+      'What every service process is made of, said once; it knows none of the services.',
+    ),
+    may(
+      'migrations-room',
+      'migrations',
+      [],
+      'A released migration is frozen: code that changes must not change what it does.',
+    ),
+    {
+      name: 'migrations-packages',
+      comment: 'For the same reason a migration is SQL run by TypeORM over pg, and nothing else.',
+      severity: 'error',
+      from: room('migrations'),
+      to: { path: 'node_modules/', pathNot: npm('typeorm|pg') },
+    },
+    may(
+      'examples-are-outsiders',
+      'examples',
+      ['libs/contracts'],
+      'Demo and demo upstream stand for other people’s programs: they use the public surface.',
+    ),
+    {
+      name: 'libs-do-not-import-apps',
+      comment: 'A lib that knows an app cannot be used by another.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^apps/' },
+    },
+
+    {
+      name: 'apps-do-not-import-apps',
+      comment: 'Services meet only in the event log and on the bus, so each can be deployed, scaled and killed alone.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/standalone/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'standalone-composes-modules',
+      comment:
+        'The single exception: one process that hosts the services, through their modules and how those are configured, and nothing deeper.',
+      severity: 'error',
+      from: { path: '^apps/standalone/' },
+      to: { path: '^apps/', pathNot: ['^apps/standalone/', '^apps/[^/]+/src/(?:config|[^/]+\\.module)\\.ts$'] },
+    },
+    {
+      name: 'libs-through-their-index',
+      comment: 'What a lib does not export is its own business and may change any day.',
+      severity: 'error',
+      from: { path: '^(?:apps|libs|migrations|examples|bench|test)/([^/]+)' },
+      to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'apps-keep-their-insides',
+      comment: 'Tests and benchmarks start an app as its users do; its files are its own.',
+      severity: 'error',
+      from: { path: '^(libs|migrations|examples|bench)/' },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'gateway-neither-calls-out-nor-decides',
+      comment: 'The public door must not be able to cause an effect or to allow one.',
+      severity: 'error',
+      from: { path: '^apps/gateway/', pathNot: specs },
+      to: { path: '^libs/(upstream|policy)/' },
+    },
+    {
+      name: 'only-executors-call-out',
+      comment: 'Attempts are sent by the dispatcher and looked up by the reconciler: two places to audit.',
+      severity: 'error',
+      from: { path: '^apps/(policy|outbox-relay)/', pathNot: specs },
+      to: { path: '^libs/upstream/' },
+    },
+    {
+      name: 'relay-knows-no-intent',
+      comment: 'The relay forwards rows; the day it looks into them it becomes a second place with rules.',
+      severity: 'error',
+      from: { path: '^apps/outbox-relay/', pathNot: specs },
+      to: { path: '^libs/(intent|policy|tools)/' },
+    },
+    {
+      name: 'testing-is-for-tests',
+      comment: 'Test tools in a service would be shipped.',
+      severity: 'error',
+      from: { pathNot: [specs, ...tests] },
+      to: { path: '^libs/testing/' },
+    },
+
+    only(
+      'only-bus-uses-nats',
+      '@nats-io',
+      ['^libs/bus/', ...tests],
+      'One place knows the traps of the client; JetStream can be replaced there.',
+    ),
+    only(
+      'only-store-uses-the-database',
+      'pg|typeorm|@nestjs/typeorm',
+      ['^libs/store/', '^migrations/', ...tests],
+      'Every change goes through one door; a second connection would be a second door.',
+    ),
+    only(
+      'only-upstream-calls-out',
+      'undici',
+      ['^libs/upstream/', '^bench/', '^test/'],
+      'One outbound client, so that one place proves that nothing is sent twice.',
+    ),
+    only(
+      'only-credentials-uses-jose',
+      'jose',
+      ['^libs/credentials/', '^test/'],
+      'Tokens are made and checked in one place.',
+    ),
+    only(
+      'nest-is-wiring',
+      '@nestjs',
+      ['^apps/', '^libs/(runtime|bus|service)/', '^libs/[^/]+/src/[^/]+\\.module\\.ts$', specs, ...tests],
+      'Nest is the wiring and the edge; inside a room, plain functions and classes.',
+    ),
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    // Not dist anywhere: most packages keep their code there, and an excluded module escapes every rule.
+    exclude: { path: '^dist/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js'],
+    },
+  },
+};

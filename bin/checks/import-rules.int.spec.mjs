@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../setup/paths.mjs';
+
+/** One planted mistake per rule: the file, what it imports, the rule that must name it. */
+const mistakes = [
+  ['libs/intent/src/hash.ts', 'node:crypto', 'intent-imports-no-package'],
+  ['libs/intent/src/outward.ts', '@intendant/contracts', 'intent-imports-nothing'],
+  ['libs/contracts/src/outward.ts', '@intendant/store', 'contracts-room'],
+  ['libs/credentials/src/outward.ts', '@intendant/store', 'credentials-room'],
+  ['libs/tools/src/outward.ts', '@intendant/upstream', 'tools-room'],
+  ['libs/tools/src/values.ts', '@intendant/intent', 'only-types-of-intent'],
+  ['libs/policy/src/outward.ts', '@intendant/store', 'policy-room'],
+  ['libs/policy/src/file.ts', 'node:fs', 'policy-does-no-io'],
+  ['libs/store/src/outward.ts', '@intendant/bus', 'store-room'],
+  ['libs/bus/src/outward.ts', '@intendant/store', 'bus-room'],
+  ['libs/upstream/src/outward.ts', '@intendant/store', 'upstream-room'],
+  ['libs/runtime/src/outward.ts', '@intendant/contracts', 'runtime-room'],
+  ['libs/service/src/outward.ts', '@intendant/upstream', 'service-room'],
+  ['migrations/outward.ts', '@intendant/intent', 'migrations-room'],
+  ['migrations/package.ts', 'ulid', 'migrations-packages'],
+  ['examples/outward.ts', '@intendant/store', 'examples-are-outsiders'],
+  ['libs/store/src/app.ts', '../../../apps/policy/src/admission.js', 'libs-do-not-import-apps'],
+  ['apps/policy/src/other.ts', '../../gateway/src/inside.js', 'apps-do-not-import-apps'],
+  ['apps/standalone/src/deep.ts', '../../policy/src/admission.js', 'standalone-composes-modules'],
+  ['bench/deep.ts', '../apps/policy/src/admission.js', 'apps-keep-their-insides'],
+  ['apps/policy/src/deep.ts', '../../../libs/store/src/inside.js', 'libs-through-their-index'],
+  ['apps/gateway/src/calls.ts', '@intendant/upstream', 'gateway-neither-calls-out-nor-decides'],
+  ['apps/policy/src/calls.ts', '@intendant/upstream', 'only-executors-call-out'],
+  ['apps/outbox-relay/src/knows.ts', '@intendant/intent', 'relay-knows-no-intent'],
+  ['apps/policy/src/fixture.ts', '@intendant/testing', 'testing-is-for-tests'],
+  ['apps/policy/src/nats.ts', '@nats-io/transport-node', 'only-bus-uses-nats'],
+  ['apps/policy/src/sql.ts', 'pg', 'only-store-uses-the-database'],
+  ['apps/policy/src/http.ts', 'undici', 'only-upstream-calls-out'],
+  ['apps/policy/src/token.ts', 'jose', 'only-credentials-uses-jose'],
+  ['libs/store/src/wired.ts', '@nestjs/common', 'nest-is-wiring'],
+  ['libs/store/src/missing.ts', './nowhere.js', 'no-unresolvable'],
+  ['libs/store/src/undeclared.ts', 'iterare', 'no-undeclared-package'],
+  ['libs/store/src/utils-user.ts', './utils/any.js', 'no-vague-rooms'],
+  ['libs/store/src/egg.ts', './hen.js', 'no-cycles'],
+];
+
+/** What the rules must let pass. */
+const legal = [
+  ['libs/store/src/hen.ts', './egg.js'],
+  ['libs/store/src/store.module.ts', '@nestjs/common'],
+  ['libs/store/src/store.int.spec.ts', '@intendant/testing'],
+  ['libs/store/src/sql.ts', 'pg'],
+  ['libs/policy/src/hash.ts', 'node:crypto'],
+  ['libs/bus/src/nats.ts', '@nats-io/transport-node'],
+  ['apps/standalone/src/main.ts', '../../policy/src/policy.module.js'],
+  ['apps/policy/src/policy.module.ts', '@intendant/store'],
+  ['apps/policy/src/admission.ts', '@intendant/intent'],
+  ['migrations/data-source.ts', 'typeorm'],
+  ['test/flow.spec.ts', 'undici'],
+];
+
+const libs = [
+  'intent',
+  'contracts',
+  'credentials',
+  'tools',
+  'policy',
+  'store',
+  'bus',
+  'upstream',
+  'runtime',
+  'testing',
+];
+let tree;
+let violations;
+
+function write(file, content) {
+  fs.mkdirSync(path.join(tree, path.dirname(file)), { recursive: true });
+  fs.writeFileSync(path.join(tree, file), content);
+}
+
+beforeAll(() => {
+  tree = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'import-rules-')));
+  for (const file of ['package.json', 'tsconfig.json', '.dependency-cruiser.cjs']) {
+    fs.copyFileSync(path.join(root, file), path.join(tree, file));
+  }
+  fs.symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'));
+  for (const lib of libs) write(`libs/${lib}/src/index.ts`, 'export const value = 1;\n');
+  for (const file of ['libs/store/src/inside.ts', 'libs/store/src/utils/any.ts', 'apps/gateway/src/inside.ts']) {
+    write(file, 'export const value = 1;\n');
+  }
+  for (const [file, target] of [...mistakes, ...legal]) {
+    write(file, `import * as target from '${target}';\nexport const value = target;\n`);
+  }
+  const cruiser = path.join(root, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
+  const rooms = ['apps', 'libs', 'migrations', 'examples', 'test', 'bench'];
+  const { stdout } = spawnSync(process.execPath, [cruiser, '--output-type', 'json', ...rooms], {
+    cwd: tree,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  violations = JSON.parse(stdout).summary.violations.map(({ from, rule }) => `${from} ${rule.name}`);
+});
+afterAll(() => fs.rmSync(tree, { recursive: true }));
+
+describe('the import rules', () => {
+  it.each(mistakes)('find %s importing %s (%s)', (file, _, rule) => {
+    expect(violations).toContain(`${file} ${rule}`);
+  });
+
+  it('find nothing in files that keep them', () => {
+    const wrong = legal.slice(1).flatMap(([file]) => violations.filter((each) => each.startsWith(`${file} `)));
+    expect(wrong).toEqual([]);
+  });
+
+  it('are all covered by a planted mistake', async () => {
+    const { default: config } = await import(path.join(root, '.dependency-cruiser.cjs'));
+    const covered = mistakes.map(([, , rule]) => rule);
+    expect(config.forbidden.map(({ name }) => name).filter((name) => !covered.includes(name))).toEqual([]);
+  });
+});

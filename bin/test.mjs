@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// Everything that must hold, in one command: format, lint, import rules, types, build, tests. Arguments go to vitest.
+import path from 'node:path';
+import { checks } from './checks/checks.mjs';
+import { ensureBuild } from './setup/build.mjs';
+import { inParallel, runCheck, runStepAsCheck } from './setup/check-runner.mjs';
+import { ensureCredentials } from './setup/credentials.mjs';
+import { ensureDependencies } from './setup/dependencies.mjs';
+import { ensureNatsBinary } from './setup/nats-binary.mjs';
+import { home } from './setup/paths.mjs';
+import { startPostgres } from './setup/postgres.mjs';
+import { say } from './setup/progress.mjs';
+import { runSession } from './setup/session.mjs';
+import { withoutOurs } from './setup/settings.mjs';
+import { runVitest } from './setup/vitest.mjs';
+
+/** The database and the nats-server the tests use; a database server of the user's choice replaces the private one. */
+async function prepareServers(session, installed) {
+  const { INTENDANT_TEST_DATABASE_URL: given } = session.settings;
+  const password = ensureCredentials(session.stateDir).postgresPassword;
+  const [database, natsBinary] = await Promise.all([
+    given ? { url: given } : installed.then(() => startPostgres(session, { password, throwAway: true })),
+    ensureNatsBinary(session),
+  ]);
+  return {
+    ...withoutOurs(session.settings),
+    INTENDANT_TEST_DATABASE_URL: database.url,
+    INTENDANT_NATS_BIN: natsBinary,
+  };
+}
+
+/** The checks run while the servers start, two at a time; the tests run alone, because they watch the clock. */
+async function check(session, installed) {
+  await installed;
+  return inParallel(2, [
+    () => runStepAsCheck(session, 'build', () => ensureBuild(session)),
+    ...checks.map((each) => () => runCheck(session, each)),
+  ]);
+}
+
+await runSession({
+  command: 'npm test',
+  stateDir: path.join(home, 'test'),
+  main: async (session) => {
+    const installed = ensureDependencies(session);
+    const [env, results] = await Promise.all([prepareServers(session, installed), check(session, installed)]);
+    say('tests: starting');
+    const tests = await runVitest(session, process.argv.slice(2), env);
+    if (session.processes.stopping) return 1;
+    const passed = tests.passed + results.filter(Boolean).length;
+    const failed = tests.failed + results.filter((each) => !each).length;
+    session.atEnd = () => {
+      console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''}`);
+    };
+    return failed === 0 && passed > 0 ? 0 : 1;
+  },
+});
