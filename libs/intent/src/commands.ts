@@ -1,0 +1,58 @@
+import type { Failure, IntentEvent, Proposal } from './events.js';
+import type { LookupAnswer, Verdict } from './verdict.js';
+
+/**
+ * What somebody wants to happen to one intent. `decide` turns it into events or says why not.
+ * Commands carry everything from outside the domain: ids, random numbers and, as an argument of `decide`, the time.
+ */
+export type Command =
+  | {
+      readonly type: 'record';
+      readonly proposal: Proposal;
+      readonly ruling: { readonly allow: true } | { readonly allow: false; readonly failure: Failure };
+    }
+  | { readonly type: 'start_attempt'; readonly attemptId: string }
+  | {
+      readonly type: 'record_verdict';
+      readonly attemptId: string;
+      readonly verdict: Verdict;
+      /** Random number in [0, 1) for the jitter of a retry. */
+      readonly jitter: number;
+    }
+  /** The lease of the open attempt ended without a verdict. */
+  | { readonly type: 'expire_lease'; readonly jitter: number }
+  /** `askedAt`: when the lookup was sent, on the database clock. */
+  | { readonly type: 'record_lookup'; readonly answer: LookupAnswer; readonly askedAt: number }
+  | { readonly type: 'cancel'; readonly by: string }
+  | { readonly type: 'expire' }
+  | { readonly type: 'replay'; readonly by: string; readonly reason: string }
+  | {
+      readonly type: 'resolve';
+      readonly by: string;
+      readonly outcome: 'executed' | 'not_executed';
+      readonly externalId: string | null;
+      readonly evidence: string;
+    };
+
+export type Rejection =
+  | 'no_such_intent'
+  /** Same key, other arguments. */
+  | 'idempotency_conflict'
+  /** The intent is not (or no longer) waiting to be dispatched, or somebody else was faster. */
+  | 'not_authorized'
+  | 'not_due'
+  | 'unknown_attempt'
+  /** It was sent already; the honest answer is its outcome. */
+  | 'in_flight'
+  | 'not_dead_lettered'
+  /** Nothing could find out whether it happened, so a replay could double it. */
+  | 'not_replayable'
+  | 'not_resolvable'
+  /** "Not executed" cannot be known before the upstream's declared processing time is over. */
+  | 'too_early';
+
+/** `unchanged` is a normal answer: it is already so, or it no longer matters. Redelivery is normal. */
+export type Decision =
+  | { readonly kind: 'accepted'; readonly events: readonly [IntentEvent, ...IntentEvent[]] }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'rejected'; readonly reason: Rejection };

@@ -1,0 +1,157 @@
+import type { Decision } from './commands.js';
+import { accept, unchanged } from './decision.js';
+import type { DeadLetterReason, IntentEvent } from './events.js';
+import { failureOf } from './failure.js';
+import { authorize, backoff, keyKnownUntil } from './follow-up.js';
+import type { Json } from './json.js';
+import { sameEffect } from './late-verdict.js';
+import type { In, Intent } from './state.js';
+import { keepsKey } from './terms.js';
+import type { LookupAnswer } from './verdict.js';
+
+/**
+ * What an answer of the tool's lookup means (docs/outcomes.md, "Reconciliation").
+ * A tool without a lookup is asked too; its answer is always `cannot_tell`.
+ */
+export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Intent, now: number): Decision {
+  switch (intent.state) {
+    case 'unknown':
+      return answer.kind === 'present'
+        ? accept(found(answer, intent))
+        : answer.kind === 'absent'
+          ? absent(intent, askedAt, now)
+          : cannotTell(answer.detail, intent, now);
+    case 'accepted':
+      return answer.kind === 'present'
+        ? accept(found(answer, intent))
+        : accept(stillRunning(answer.kind === 'absent' ? 'not there yet' : answer.detail, intent, now));
+    case 'failed':
+    case 'cancelled':
+    case 'expired':
+      if (answer.kind !== 'present' || intent.corrections.length > 0) return unchanged;
+      // Nobody was misled about an effect: a read has none.
+      if (intent.proposal.terms.effect === 'read') return unchanged;
+      return accept({ type: 'corrected', attempt: null, finding: 'executed', data: answer.data });
+    case 'dead_lettered':
+    case 'authorized':
+      // The answer to a question from before: a person had been asked, or a resend allowed, and neither is needed.
+      if (answer.kind !== 'present' || intent.attempts.length === 0) return unchanged;
+      return accept(
+        { type: 'corrected', attempt: null, finding: 'executed', data: answer.data },
+        found(answer, intent),
+      );
+    case 'dispatching':
+    case 'committed':
+      return answer.kind === 'present' && isAboutEarlier(intent, askedAt) && !isCounted(answer.data, intent)
+        ? accept({ type: 'corrected', attempt: null, finding: lateFinding(intent), data: answer.data })
+        : unchanged;
+    case 'pending':
+    case 'denied':
+      return unchanged;
+  }
+}
+
+/** Asked before the last attempt started, so what was found is the work of an earlier one, ruled out meanwhile. */
+function isAboutEarlier(intent: Intent, askedAt: number): boolean {
+  const last = intent.attempts.at(-1);
+  if (!last || intent.attempts.length < 2 || intent.proposal.terms.effect === 'read') return false;
+  return askedAt < last.startedAt && intent.corrections.length === 0;
+}
+
+/** A remembered key makes the last attempt's answer tell of the same effect. */
+function isCounted(data: Json, intent: Intent): boolean {
+  return intent.state === 'committed' && sameEffect(intent.data, data, intent);
+}
+
+/** While the last attempt is open it is the first effect that is known of; after it, one too many. */
+function lateFinding(intent: Intent): string {
+  return intent.state === 'committed' && intent.proof === 'response' ? 'second_effect' : 'executed';
+}
+
+function found(answer: Extract<LookupAnswer, { kind: 'present' }>, intent: Intent): IntentEvent {
+  const only = intent.attempts.length === 1 ? 1 : null;
+  return { type: 'committed', proof: 'lookup', attempt: only, data: answer.data };
+}
+
+function absent(intent: In<'unknown'>, askedAt: number, now: number): Decision {
+  const { terms } = intent.proposal;
+  if (askedAt < intent.settleAt) {
+    return waitUntil(intent.settleAt, 'not there, but it may still be on its way', intent);
+  }
+  if (terms.lookup !== 'authoritative' || terms.guarantee === 'none') {
+    return withoutProof('absence_not_provable', intent, now);
+  }
+  if (intent.absentAt === null) return accept({ type: 'lookup_absent', absences: 1, dueAt: now + terms.spacingMs });
+  const second = intent.absentAt + terms.spacingMs;
+  if (askedAt < second) return waitUntil(second, 'not there, asked too soon after the first absence', intent);
+  return accept({ type: 'lookup_absent', absences: intent.absences + 1, dueAt: now }, afterAbsence(intent, now));
+}
+
+/** An answer that proves nothing yet must not bring the next question forward: a late one would be asked in circles. */
+function waitUntil(dueAt: number, detail: string, intent: In<'unknown'>): Decision {
+  return intent.dueAt >= dueAt ? unchanged : accept({ type: 'lookup_inconclusive', detail, dueAt });
+}
+
+/** Two spaced, authoritative absences: it did not happen, so what now? */
+function afterAbsence(intent: In<'unknown'>, now: number): IntentEvent {
+  const last = intent.attempts.at(-1);
+  // The last attempt was refused, and the earlier ones are proven absent: sending again would be refused again.
+  // An operator who asks for a replay wants just that.
+  if (last?.verdict === 'not_executed' && !isReplay(intent)) {
+    return { type: 'failed', failure: failureOf(last.cause ?? 'not_executed', 'refused', intent) };
+  }
+  if (now >= intent.expiresAt) return { type: 'expired' };
+  const forgotten = keyKnownUntil(intent);
+  const keyIsOver = forgotten !== null && now >= forgotten;
+  if (keyIsOver && !isReplay(intent)) return dead('key_retention_passed', 'the upstream may have forgotten the key');
+  if (intent.attempts.length >= intent.maxAttempts) {
+    return dead('attempts_exhausted', `${intent.attempts.length} attempts were made`);
+  }
+  return authorize('absent', null, keyIsOver ? null : forgotten);
+}
+
+/** An operator asked for this round, so absence alone is enough where the run would have needed the key as well. */
+function isReplay(intent: In<'unknown'>): boolean {
+  return intent.cause === 'replay_requested';
+}
+
+/** No proof of absence can be had: only the remembered key makes another attempt safe. */
+function withoutProof(reason: DeadLetterReason, intent: In<'unknown'>, now: number): Decision {
+  const forgotten = keyKnownUntil(intent);
+  if (!keepsKey(intent.proposal.terms) || forgotten === null) {
+    return accept(dead(reason, 'neither the lookup nor the key can show that a resend is safe'));
+  }
+  if (now >= forgotten) return accept(dead('key_retention_passed', 'the upstream may have forgotten the key'));
+  if (intent.attempts.length >= intent.maxAttempts) {
+    return accept(dead('attempts_exhausted', `${intent.attempts.length} attempts were made`));
+  }
+  if (now >= intent.expiresAt) return accept(dead('authority_expired', 'the run ended before the outcome was known'));
+  return accept(authorize('same_key', null, forgotten));
+}
+
+function cannotTell(detail: string, intent: In<'unknown'>, now: number): Decision {
+  const { terms } = intent.proposal;
+  if (terms.lookup === 'none') {
+    if (now < intent.settleAt) return accept({ type: 'lookup_inconclusive', detail, dueAt: intent.settleAt });
+    return withoutProof('no_way_to_tell', intent, now);
+  }
+  const forgotten = keyKnownUntil(intent);
+  if (forgotten !== null && now >= Math.max(forgotten, intent.settleAt) && !isReplay(intent)) {
+    return accept(dead('key_retention_passed', detail));
+  }
+  if (now >= intent.deadline) return accept(dead('lookup_deadline', detail));
+  return accept({ type: 'lookup_inconclusive', detail, dueAt: now + backoff(terms.backoffMs, intent.asked, 1) });
+}
+
+function stillRunning(detail: string, intent: In<'accepted'>, now: number): IntentEvent {
+  if (now >= intent.deadline) return dead('lookup_deadline', `accepted by the upstream, then ${detail}`);
+  return {
+    type: 'lookup_inconclusive',
+    detail,
+    dueAt: now + backoff(intent.proposal.terms.backoffMs, intent.asked, 1),
+  };
+}
+
+function dead(reason: DeadLetterReason, detail: string): IntentEvent {
+  return { type: 'dead_lettered', reason, detail };
+}

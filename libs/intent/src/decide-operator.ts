@@ -1,0 +1,72 @@
+import type { Command, Decision } from './commands.js';
+import { accept, reject, unchanged } from './decision.js';
+import { endOfAuthority, firstLookup } from './follow-up.js';
+import { type Intent, isTerminal, mayHaveRun } from './state.js';
+import { keepsKey } from './terms.js';
+
+type OperatorCommand = Extract<Command, { type: 'cancel' | 'expire' | 'replay' | 'resolve' }>;
+
+/** How long a replayed intent may be dispatched once two absences allow it: the operator's authority stands in for the run's. */
+const replayAuthorityMs = 3_600_000;
+
+/** Commands of people and of the clock: cancel, expire, replay, resolve. */
+export function decideOperator(command: OperatorCommand, intent: Intent, now: number): Decision {
+  switch (command.type) {
+    case 'cancel':
+      if (isTerminal(intent)) return unchanged;
+      // Only what provably never ran may be called cancelled; everything else answers with its outcome.
+      return intent.state === 'authorized' && !mayHaveRun(intent.attempts)
+        ? accept({ type: 'cancelled', by: command.by })
+        : reject('in_flight');
+    case 'expire':
+      return intent.state === 'authorized' && now >= intent.expiresAt ? accept(endOfAuthority(intent)) : unchanged;
+    case 'replay':
+      return replay(command, intent, now);
+    case 'resolve':
+      return resolve(command, intent, now);
+  }
+}
+
+/** Reconcile first: a replay makes the outcome unknown again and grants one more attempt, nothing else. */
+function replay(command: Extract<Command, { type: 'replay' }>, intent: Intent, now: number): Decision {
+  if (intent.state !== 'dead_lettered') return reject('not_dead_lettered');
+  const { terms } = intent.proposal;
+  if (terms.lookup === 'none' && !keepsKey(terms)) return reject('not_replayable');
+  // Dead letters are older than any settle time still running from their last attempt: it started before they died.
+  const settleAt = Math.max(now, intent.since + terms.settleMs);
+  return accept({
+    type: 'replay_requested',
+    by: command.by,
+    reason: command.reason,
+    settleAt,
+    dueAt: firstLookup(intent, now, settleAt),
+    deadline: settleAt + terms.deadlineMs,
+    expiresAt: Math.max(intent.expiresAt, settleAt + terms.spacingMs + replayAuthorityMs),
+  });
+}
+
+function resolve(command: Extract<Command, { type: 'resolve' }>, intent: Intent, now: number): Decision {
+  if (intent.state !== 'unknown' && intent.state !== 'dead_lettered' && intent.state !== 'accepted') {
+    return isTerminal(intent) ? reject('not_resolvable') : reject('in_flight');
+  }
+  const { by, outcome, externalId, evidence } = command;
+  const resolved = { type: 'resolved' as const, by, outcome, externalId, evidence };
+  if (outcome === 'executed') {
+    return accept(resolved, { type: 'committed', proof: 'operator', attempt: null, data: { externalId, evidence } });
+  }
+  if (now < settledBy(intent)) return reject('too_early');
+  return accept(resolved, {
+    type: 'failed',
+    failure: {
+      code: 'resolved_not_executed',
+      message: `${by} found that ${intent.proposal.tool} did not happen: ${evidence}. Nothing will be sent for this intent.`,
+      details: {},
+    },
+  });
+}
+
+/** From then on a person, too, can know that it did not happen. */
+function settledBy(intent: Intent): number {
+  if (intent.state === 'unknown') return intent.settleAt;
+  return intent.since + intent.proposal.terms.settleMs;
+}

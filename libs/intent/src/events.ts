@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from './json.js';
+import type { Terms } from './terms.js';
+
+/** A trusted field that the caller tried to set; its value is never kept, only what kind of value it was. */
+export interface DroppedField {
+  /** JSON Pointer into the submitted arguments (RFC 6901). */
+  readonly pointer: string;
+  readonly type: string;
+}
+
+/** Everything that is fixed about an intent when it is recorded. */
+export interface Proposal {
+  readonly intentId: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly user: string;
+  readonly stepId: string | null;
+  readonly tool: string;
+  readonly toolVersion: number;
+  /** Digest of the tool's contract at admission. */
+  readonly contractDigest: string;
+  /** The model's arguments after trusted fields were dropped. */
+  readonly args: JsonObject;
+  /** Trusted fields filled in from the session; sent to the upstream beside `args`, never shown to the model. */
+  readonly injected: JsonObject;
+  readonly dropped: readonly DroppedField[];
+  /** Identity of the request: same key, same intent. It is also the key the upstream sees. */
+  readonly key: string;
+  /** Digest of the canonical arguments: same key with another fingerprint is a conflict. */
+  readonly fingerprint: string;
+  readonly sandbox: boolean;
+  readonly terms: Terms;
+  /** End of the authority to dispatch, in ms since the epoch on the database clock. */
+  readonly expiresAt: number;
+  /** W3C trace context of the submit. */
+  readonly traceparent: string | null;
+}
+
+/** What the agent is told when nothing happened or may happen any more; codes are those of the public contract. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly details: JsonObject;
+}
+
+/** Why a further or first attempt may be sent. */
+export type Basis =
+  /** Admission allowed it; nothing was sent yet. */
+  | 'admitted'
+  /** Every earlier attempt provably did not run. */
+  | 'not_executed'
+  /** Two spaced, authoritative absences after the settle time. */
+  | 'absent'
+  /** The upstream still remembers our key, so the same request cannot take effect twice. */
+  | 'same_key';
+
+export type DeadLetterReason =
+  /** The tool has no key and no lookup: nobody but a person can find out. */
+  | 'no_way_to_tell'
+  /** The lookup cannot prove absence and the key may not be used again. */
+  | 'absence_not_provable'
+  | 'lookup_deadline'
+  | 'key_retention_passed'
+  | 'attempts_exhausted'
+  | 'authority_expired';
+
+/**
+ * Facts of one intent, in the past tense. Stored for ever: change by adding, upcast on read.
+ * Times are ms since the epoch on the database clock.
+ */
+export type IntentEvent =
+  | { readonly type: 'recorded'; readonly proposal: Proposal }
+  | { readonly type: 'denied'; readonly failure: Failure }
+  | {
+      readonly type: 'authorized';
+      readonly basis: Basis;
+      /** Not to be sent before this time (backoff, `Retry-After`). */
+      readonly notBefore: number | null;
+      /** Not to be sent after this time: the upstream will have forgotten the key. */
+      readonly resendUntil: number | null;
+    }
+  | {
+      readonly type: 'attempt_started';
+      readonly attempt: number;
+      readonly attemptId: string;
+      readonly leaseUntil: number;
+    }
+  | {
+      readonly type: 'attempt_not_executed';
+      readonly attempt: number;
+      readonly cause: string;
+      readonly detail: string;
+    }
+  | {
+      readonly type: 'accepted';
+      readonly attempt: number;
+      readonly data: Json;
+      readonly dueAt: number;
+      readonly deadline: number;
+    }
+  | {
+      readonly type: 'outcome_unknown';
+      readonly cause: string;
+      readonly detail: string;
+      readonly settleAt: number;
+      readonly dueAt: number;
+      readonly deadline: number;
+    }
+  | { readonly type: 'lookup_absent'; readonly absences: number; readonly dueAt: number }
+  | { readonly type: 'lookup_inconclusive'; readonly detail: string; readonly dueAt: number }
+  | {
+      readonly type: 'committed';
+      readonly proof: 'response' | 'lookup' | 'operator';
+      readonly attempt: number | null;
+      readonly data: Json;
+    }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'dead_lettered'; readonly reason: DeadLetterReason; readonly detail: string }
+  | {
+      readonly type: 'replay_requested';
+      readonly by: string;
+      readonly reason: string;
+      readonly settleAt: number;
+      readonly dueAt: number;
+      readonly deadline: number;
+      readonly expiresAt: number;
+    }
+  | {
+      readonly type: 'resolved';
+      readonly by: string;
+      readonly outcome: 'executed' | 'not_executed';
+      readonly externalId: string | null;
+      readonly evidence: string;
+    }
+  | { readonly type: 'cancelled'; readonly by: string }
+  | { readonly type: 'expired' }
+  /** Evidence that came too late to change anything silently: an effect we had not counted, or a second one. */
+  | { readonly type: 'corrected'; readonly attempt: number | null; readonly finding: string; readonly data: Json };
+
+export type EventType = IntentEvent['type'];

@@ -1,0 +1,108 @@
+import type { Command } from './commands.js';
+import type { Basis, IntentEvent, Proposal } from './events.js';
+import type { Json } from './json.js';
+import type { Effect, Guarantee, Terms } from './terms.js';
+import type { LookupAnswer, Verdict } from './verdict.js';
+
+/** Round numbers to count with: lease 10 s, settle 30 s, spacing 5 s, key kept 1 h, deadline 10 min. */
+export const keyed: Terms = {
+  effect: 'destructive',
+  guarantee: 'idempotency_key',
+  lookup: 'authoritative',
+  maxAttempts: 3,
+  leaseMs: 10_000,
+  settleMs: 30_000,
+  spacingMs: 5_000,
+  retentionMs: 3_600_000,
+  deadlineMs: 600_000,
+  backoffMs: 1_000,
+};
+export const keyedWithoutProof: Terms = { ...keyed, lookup: 'presence_only' };
+export const keyedWithoutLookup: Terms = { ...keyed, lookup: 'none' };
+export const lookupOnly: Terms = { ...keyed, guarantee: 'lookup', retentionMs: 0 };
+export const noGuarantee: Terms = { ...keyed, guarantee: 'none', lookup: 'none', retentionMs: 0 };
+export const read: Terms = { ...noGuarantee, effect: 'read' };
+
+export const effects: readonly Effect[] = ['read', 'write', 'destructive'];
+export const guarantees: readonly Guarantee[] = ['idempotency_key', 'conditional_create', 'lookup', 'none'];
+
+/** End of the run's authority in the samples. */
+export const runEnd = 7_200_000;
+
+export function proposal(terms: Terms = keyed, rest: Partial<Proposal> = {}): Proposal {
+  return {
+    intentId: '01JD0000000000000000000001',
+    tenant: 'acme',
+    runId: 'run_01JD0000000000000000000000',
+    user: 'ann',
+    stepId: 's1',
+    tool: 'payments.refund.create',
+    toolVersion: 1,
+    contractDigest: 'c0ffee',
+    args: { order_id: 'ord_1', amount_cents: 2499 },
+    injected: { tenant_id: 'acme' },
+    dropped: [],
+    key: 'key-1',
+    fingerprint: 'args-1',
+    sandbox: false,
+    terms,
+    expiresAt: runEnd,
+    traceparent: null,
+    ...rest,
+  };
+}
+
+export const recorded = (terms: Terms = keyed, rest: Partial<Proposal> = {}): IntentEvent => ({
+  type: 'recorded',
+  proposal: proposal(terms, rest),
+});
+export const authorized = (
+  basis: Basis = 'admitted',
+  notBefore: number | null = null,
+  resendUntil: number | null = null,
+): IntentEvent => ({ type: 'authorized', basis, notBefore, resendUntil });
+export const started = (attempt: number, leaseUntil: number): IntentEvent => ({
+  type: 'attempt_started',
+  attempt,
+  attemptId: `try-${attempt}`,
+  leaseUntil,
+});
+
+export const record = (terms: Terms = keyed, rest: Partial<Proposal> = {}): Command => ({
+  type: 'record',
+  proposal: proposal(terms, rest),
+  ruling: { allow: true },
+});
+export const start = (attempt: number): Command => ({ type: 'start_attempt', attemptId: `try-${attempt}` });
+export const verdict = (attempt: number, is: Verdict): Command => ({
+  type: 'record_verdict',
+  attemptId: `try-${attempt}`,
+  verdict: is,
+  jitter: 0,
+});
+export const leaseEnds: Command = { type: 'expire_lease', jitter: 0 };
+export const lookup = (answer: LookupAnswer, askedAt: number): Command => ({ type: 'record_lookup', answer, askedAt });
+export const replay: Command = { type: 'replay', by: 'olga', reason: 'upstream is back' };
+export const cancel: Command = { type: 'cancel', by: 'ann' };
+export const expire: Command = { type: 'expire' };
+export const resolve = (outcome: 'executed' | 'not_executed'): Command => ({
+  type: 'resolve',
+  by: 'olga',
+  outcome,
+  externalId: outcome === 'executed' ? 're_9' : null,
+  evidence: 'looked into the ledger',
+});
+
+export const executed = (data: Json = { refund_id: 're_9' }): Verdict => ({ kind: 'executed', data });
+export const refused = (cause: string, transient = false, retryAfterMs: number | null = null): Verdict => ({
+  kind: 'not_executed',
+  cause,
+  transient,
+  retryAfterMs,
+  detail: 'refused',
+});
+export const accepted202: Verdict = { kind: 'accepted', data: { job: 'j1' } };
+export const silence: Verdict = { kind: 'unknown', cause: 'call_timeout', detail: 'no answer within 8 s' };
+export const present = (data: Json = { refund_id: 're_9' }): LookupAnswer => ({ kind: 'present', data });
+export const absent: LookupAnswer = { kind: 'absent' };
+export const cannotTell: LookupAnswer = { kind: 'cannot_tell', detail: 'http_503' };

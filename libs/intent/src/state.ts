@@ -1,0 +1,117 @@
+import type { Basis, DeadLetterReason, Failure, Proposal } from './events.js';
+import type { Json } from './json.js';
+
+/** One request that may have gone out. `absent`: unknown at first, then conclusively not found. */
+export interface Attempt {
+  readonly number: number;
+  readonly attemptId: string;
+  readonly startedAt: number;
+  readonly leaseUntil: number;
+  readonly verdict: 'open' | 'executed' | 'not_executed' | 'accepted' | 'unknown' | 'absent';
+  /** Short word of the verdict, for people. */
+  readonly cause: string | null;
+}
+
+/** Evidence that arrived after the matter was closed. */
+export interface Correction {
+  readonly attempt: number | null;
+  readonly finding: string;
+  readonly data: Json;
+}
+
+/** True of every intent, whatever its state. */
+export interface Core {
+  readonly proposal: Proposal;
+  /** Number of events so far; the next event is `version + 1`. */
+  readonly version: number;
+  readonly recordedAt: number;
+  /** When the present state was entered. */
+  readonly since: number;
+  readonly attempts: readonly Attempt[];
+  /** Wire attempts allowed: the tool's limit, raised by a replay where it leaves no further attempt. */
+  readonly maxAttempts: number;
+  readonly expiresAt: number;
+  readonly corrections: readonly Correction[];
+}
+
+export interface Reconciling {
+  /** Before this time an absence means nothing. */
+  readonly settleAt: number;
+  /** When to ask next. */
+  readonly dueAt: number;
+  /** From then on a lookup that cannot tell leads to a person. */
+  readonly deadline: number;
+}
+
+export type Intent = Core &
+  (
+    | { readonly state: 'pending' }
+    | {
+        readonly state: 'authorized';
+        readonly basis: Basis;
+        readonly notBefore: number | null;
+        readonly resendUntil: number | null;
+      }
+    | { readonly state: 'dispatching'; readonly attempt: Attempt }
+    | {
+        readonly state: 'accepted';
+        readonly data: Json;
+        readonly dueAt: number;
+        readonly deadline: number;
+        readonly asked: number;
+      }
+    | ({
+        readonly state: 'unknown';
+        readonly cause: string;
+        readonly detail: string;
+        /** Authoritative absences so far, and when the last one was seen. */
+        readonly absences: number;
+        readonly absentAt: number | null;
+        /** Inconclusive answers so far; drives the backoff. */
+        readonly asked: number;
+      } & Reconciling)
+    | { readonly state: 'dead_lettered'; readonly reason: DeadLetterReason; readonly detail: string }
+    | { readonly state: 'committed'; readonly proof: 'response' | 'lookup' | 'operator'; readonly data: Json }
+    | { readonly state: 'failed'; readonly failure: Failure }
+    | { readonly state: 'denied'; readonly failure: Failure }
+    | { readonly state: 'cancelled'; readonly by: string }
+    | { readonly state: 'expired' }
+  );
+
+export type StateName = Intent['state'];
+export type In<S extends StateName> = Extract<Intent, { state: S }>;
+
+export const terminalStates = ['committed', 'failed', 'denied', 'cancelled', 'expired'] as const;
+export type TerminalState = (typeof terminalStates)[number];
+
+export function isTerminal(intent: Intent): intent is In<TerminalState> {
+  return (terminalStates as readonly string[]).includes(intent.state);
+}
+
+/** True when one of the attempts may have taken effect, as far as anyone knows; the open one is not counted. */
+export function mayHaveRun(attempts: readonly Attempt[]): boolean {
+  return attempts.some((a) => a.verdict === 'unknown' || a.verdict === 'accepted');
+}
+
+/** What is known about the effect; `undecided` means that nothing was ever sent and it may still be. */
+export type Outcome = 'executed' | 'not_executed' | 'unknown' | 'undecided';
+
+export function outcomeOf(intent: Intent): Outcome {
+  switch (intent.state) {
+    case 'committed':
+      return 'executed';
+    case 'failed':
+    case 'denied':
+    case 'cancelled':
+    case 'expired':
+      return intent.corrections.some((c) => c.finding === 'executed') ? 'executed' : 'not_executed';
+    case 'accepted':
+    case 'unknown':
+    case 'dead_lettered':
+      return 'unknown';
+    case 'dispatching':
+    case 'pending':
+    case 'authorized':
+      return mayHaveRun(intent.attempts) ? 'unknown' : 'undecided';
+  }
+}

@@ -1,0 +1,37 @@
+/** What a tool does to the world. Reads may be repeated freely; the other two may not. */
+export type Effect = 'read' | 'write' | 'destructive';
+
+/** What the upstream promises about a repeated request; decides what may follow an unknown outcome. */
+export type Guarantee = 'idempotency_key' | 'conditional_create' | 'lookup' | 'none';
+
+/** What an empty answer of the tool's lookup is worth: proof of absence, nothing, or there is no lookup at all. */
+export type LookupAuthority = 'authoritative' | 'presence_only' | 'none';
+
+/**
+ * The tool's declared limits and guarantee, frozen into the intent when it is recorded, so that an intent is judged
+ * by the terms it was admitted under even if the tool file changes later. All durations are milliseconds.
+ */
+export interface Terms {
+  readonly effect: Effect;
+  readonly guarantee: Guarantee;
+  readonly lookup: LookupAuthority;
+  /** Wire attempts allowed over the whole life of the intent; an operator's replay allows one more when they are used up. */
+  readonly maxAttempts: number;
+  /** How long an attempt may stay open; longer than connect and call limit together. */
+  readonly leaseMs: number;
+  /** Maximum processing time of the upstream + lookup lag + margin: before it, an absence means nothing. */
+  readonly settleMs: number;
+  /** Least distance between the two absences that permit a resend. */
+  readonly spacingMs: number;
+  /** How long the upstream remembers our key, counted from the first attempt; 0 when it remembers none. */
+  readonly retentionMs: number;
+  /** How long reconciliation goes on without an answer before a person is asked. */
+  readonly deadlineMs: number;
+  /** First delay of the exponential backoff between attempts or inconclusive lookups. */
+  readonly backoffMs: number;
+}
+
+/** True when a resend under the same key cannot double the effect while the key is remembered. */
+export function keepsKey(terms: Terms): boolean {
+  return terms.guarantee === 'idempotency_key' || terms.guarantee === 'conditional_create';
+}

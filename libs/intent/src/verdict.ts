@@ -1,0 +1,27 @@
+import type { Json } from './json.js';
+
+/**
+ * What is known about one wire attempt once its connection is done with (docs: outcomes).
+ * `cause` is a short machine word such as `http_502`, `connect_refused`, `reset_after_send`, `call_timeout`.
+ */
+export type Verdict =
+  /** Proof that it ran; `data` is the upstream's answer, mapped and checked by the output schema. */
+  | { readonly kind: 'executed'; readonly data: Json }
+  /** Proof that it did not run. `transient` says that the same request may succeed later. */
+  | {
+      readonly kind: 'not_executed';
+      readonly cause: string;
+      readonly transient: boolean;
+      readonly retryAfterMs: number | null;
+      readonly detail: string;
+    }
+  /** It will run, the upstream says (202); it must be asked for, never sent again. */
+  | { readonly kind: 'accepted'; readonly data: Json }
+  /** It may or may not have run. */
+  | { readonly kind: 'unknown'; readonly cause: string; readonly detail: string };
+
+/** Answer of the tool's lookup (the upstream's `exists()`). An error or a timeout is `cannot_tell`, never `absent`. */
+export type LookupAnswer =
+  | { readonly kind: 'present'; readonly data: Json }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'cannot_tell'; readonly detail: string };
