@@ -1,0 +1,90 @@
+import type { Attempt, Correction, Intent, Proposal, StateName } from '@intendant/intent';
+
+const terms: Proposal['terms'] = {
+  effect: 'destructive',
+  guarantee: 'idempotency_key',
+  lookup: 'authoritative',
+  maxAttempts: 3,
+  leaseMs: 5_000,
+  settleMs: 1_000,
+  spacingMs: 500,
+  retentionMs: 86_400_000,
+  deadlineMs: 60_000,
+  backoffMs: 100,
+};
+
+const proposal: Proposal = {
+  intentId: '01J9Z3M5V6W7X8Y9Z0A1B2C3D4',
+  tenant: 'acme',
+  runId: 'run_01J9Z3M5V6W7X8Y9Z0A1B2C3D4',
+  user: 'ada',
+  stepId: 's1',
+  tool: 'payments.refund.create',
+  toolVersion: 1,
+  contractDigest: 'digest',
+  args: {},
+  injected: { user_id: 'ada' },
+  dropped: [],
+  key: 'the key',
+  fingerprint: 'f',
+  sandbox: false,
+  terms,
+  expiresAt: 1,
+  traceparent: null,
+};
+
+export const attempt = (verdict: Attempt['verdict']): Attempt => ({
+  number: 1,
+  attemptId: 'a1',
+  startedAt: 1,
+  leaseUntil: 2,
+  verdict,
+  cause: null,
+});
+export const executedAfterAll: Correction = { attempt: 1, finding: 'executed', data: null };
+
+type CoreChanges = Partial<Pick<Intent, 'attempts' | 'corrections' | 'version'>> & { proposal?: Partial<Proposal> };
+
+const variants = {
+  pending: { state: 'pending' },
+  authorized: { state: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null },
+  dispatching: { state: 'dispatching', attempt: attempt('open') },
+  accepted: { state: 'accepted', data: null, dueAt: 1, deadline: 2, asked: 0 },
+  unknown: {
+    state: 'unknown',
+    cause: 'http_502',
+    detail: 'bad gateway',
+    absences: 0,
+    absentAt: null,
+    asked: 0,
+    settleAt: 1,
+    dueAt: 1,
+    deadline: 2,
+  },
+  dead_lettered: { state: 'dead_lettered', reason: 'no_way_to_tell', detail: 'no lookup' },
+  committed: { state: 'committed', proof: 'response', data: { refund_id: 're_9' } },
+  failed: {
+    state: 'failed',
+    failure: { code: 'upstream_unavailable', message: 'Nothing happened; try later.', details: { cause: 'http_503' } },
+  },
+  denied: { state: 'denied', failure: { code: 'permission_denied', message: 'Not allowed.', details: {} } },
+  cancelled: { state: 'cancelled', by: 'ada' },
+  expired: { state: 'expired' },
+} as const;
+
+/** An intent in any state; `own` replaces fields of that state. */
+export function intentIn(state: StateName, { proposal: changes, ...core }: CoreChanges = {}, own: object = {}): Intent {
+  return {
+    proposal: { ...proposal, ...changes },
+    version: 4,
+    recordedAt: 1,
+    since: 1,
+    attempts: [],
+    maxAttempts: 3,
+    expiresAt: 1,
+    corrections: [],
+    ...core,
+    ...variants[state],
+    ...own,
+  } as Intent;
+}

@@ -1,0 +1,59 @@
+import type { EventType, Intent, IntentEvent } from '@intendant/intent';
+import { fitMessage, type IntentResult, resultOf } from './result.js';
+import { subjects } from './subjects.js';
+
+/** Facts that people subscribe to; everything else stays in the log and is read over HTTP. */
+const published: ReadonlySet<EventType> = new Set<EventType>([
+  'denied',
+  'outcome_unknown',
+  'dead_lettered',
+  'committed',
+  'failed',
+  'cancelled',
+  'expired',
+  'corrected',
+]);
+
+/** CloudEvents 1.0, structured mode (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md). */
+export interface IntentCloudEvent {
+  readonly specversion: '1.0';
+  /** Same as the message id on the bus: `<intent id>-<version>`. */
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly tenant: string;
+  readonly traceparent?: string;
+  readonly data: IntentResult & { readonly version: number };
+}
+
+/** A message that waits in the outbox until the bus has acknowledged it. */
+export interface OutboxMessage {
+  /** Deduplication id on the bus; a new one for every new announcement. */
+  readonly msgId: string;
+  readonly subject: string;
+  readonly payload: string;
+}
+
+/** The public message about `event`, or null where the event is not published. `intent` is the state right after it. */
+export function publicEvent(event: IntentEvent, intent: Intent, at: number): OutboxMessage | null {
+  if (!published.has(event.type)) return null;
+  const { intentId, tenant, runId, traceparent } = intent.proposal;
+  const msgId = `${intentId}-${intent.version}`;
+  const cloudEvent: IntentCloudEvent = {
+    specversion: '1.0',
+    id: msgId,
+    source: 'intendant',
+    type: `intendant.intent.${event.type}`,
+    subject: intentId,
+    time: new Date(at).toISOString(),
+    datacontenttype: 'application/json',
+    tenant,
+    ...(traceparent === null ? {} : { traceparent }),
+    // A message that the bus refuses for its size would stay in the outbox for ever.
+    data: { ...fitMessage(resultOf(intent, false)), version: intent.version },
+  };
+  return { msgId, subject: subjects.event(tenant, runId, intentId, event.type), payload: JSON.stringify(cloudEvent) };
+}

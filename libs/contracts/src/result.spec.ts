@@ -1,0 +1,137 @@
+import type { StateName } from '@intendant/intent';
+import { describe, expect, test } from 'vitest';
+import { type ErrorCode, errorKinds, Refusal } from './errors.js';
+import { attempt, executedAfterAll, intentIn } from './intents.spec-helper.js';
+import { fitMessage, httpStatusOf, isSettled, resultOf } from './result.js';
+
+interface Expected {
+  readonly outcome: string;
+  readonly http: number;
+  readonly code: ErrorCode | null;
+  readonly settled: boolean;
+}
+const states: Readonly<Record<StateName, Expected>> = {
+  pending: { outcome: 'undecided', http: 202, code: null, settled: false },
+  authorized: { outcome: 'undecided', http: 202, code: null, settled: false },
+  dispatching: { outcome: 'undecided', http: 202, code: null, settled: false },
+  accepted: { outcome: 'unknown', http: 202, code: 'outcome_unknown', settled: false },
+  unknown: { outcome: 'unknown', http: 202, code: 'outcome_unknown', settled: false },
+  dead_lettered: { outcome: 'unknown', http: 202, code: 'dead_lettered', settled: true },
+  committed: { outcome: 'executed', http: 200, code: null, settled: true },
+  failed: { outcome: 'not_executed', http: 200, code: 'upstream_unavailable', settled: true },
+  denied: { outcome: 'not_executed', http: 403, code: 'permission_denied', settled: true },
+  cancelled: { outcome: 'not_executed', http: 200, code: 'cancelled', settled: true },
+  expired: { outcome: 'not_executed', http: 200, code: 'expired', settled: true },
+};
+
+describe('the result', () => {
+  test.each(Object.entries(states))('of an intent that is %s says what is known', (name, expected) => {
+    const state = name as StateName;
+    const result = resultOf(intentIn(state), false);
+    expect(result).toMatchObject({ status: state, outcome: expected.outcome, tool: 'payments.refund.create' });
+    expect(result.error?.code ?? null).toBe(expected.code);
+    expect(httpStatusOf(result)).toBe(expected.http);
+    expect(isSettled(state)).toBe(expected.settled);
+    expect(result.data).toEqual(state === 'committed' ? { refund_id: 're_9' } : null);
+  });
+
+  test('carries the ids of the submit and whether it is a replay, and nothing of the runtime layer', () => {
+    const result = resultOf(intentIn('committed'), true);
+    expect(result).toMatchObject({ replayed: true, stepId: 's1', runId: expect.stringMatching(/^run_/) });
+    expect(JSON.stringify(result)).not.toMatch(/user_id|the key|digest/);
+  });
+
+  test('never invites to a retry while something may have happened', () => {
+    const doubtful = [
+      intentIn('unknown'),
+      intentIn('accepted'),
+      intentIn('dead_lettered'),
+      intentIn('authorized', { attempts: [attempt('unknown')] }),
+      intentIn('dispatching', { attempts: [attempt('unknown')] }),
+    ];
+    for (const intent of doubtful) {
+      const { error, outcome } = resultOf(intent, false);
+      expect(outcome, intent.state).toBe('unknown');
+      expect(error, intent.state).toMatchObject({ retryable: false });
+      expect(error?.message, intent.state).toMatch(/Do not call it again; .*01J9Z3M5V6W7X8Y9Z0A1B2C3D4/);
+    }
+  });
+
+  test('says why it is not known', () => {
+    expect(resultOf(intentIn('unknown'), false).error).toMatchObject({
+      message: expect.stringMatching(/did not answer \(http_502\)\. It may or may not have happened/),
+      nextAction: 'check_outcome',
+      details: { cause: 'http_502' },
+    });
+    expect(resultOf(intentIn('dead_lettered'), false).error).toMatchObject({
+      message: expect.stringMatching(/only a person can find out \(no_way_to_tell: no lookup\)/),
+      nextAction: 'ask_human',
+    });
+  });
+
+  test('says "nothing happened" of what was never sent', () => {
+    for (const state of ['cancelled', 'expired'] as const) {
+      expect(resultOf(intentIn(state), false).error?.message).toMatch(/Nothing happened/);
+    }
+  });
+
+  test.each(['failed', 'cancelled', 'expired'] as const)(
+    'takes back what it said of an intent that is %s when it did happen after all',
+    (state) => {
+      const { error, outcome } = resultOf(intentIn(state, { corrections: [executedAfterAll] }), false);
+      expect(outcome).toBe('executed');
+      expect(error).toMatchObject({ retryable: false, nextAction: 'check_outcome', details: { corrected: true } });
+      expect(error?.message).toMatch(/it did happen/);
+      expect(error?.message).not.toMatch(/Nothing happened|try/);
+    },
+  );
+
+  test('calls a failure that the contract has no word for internal', () => {
+    const failure = { code: 'from_a_later_version', message: 'm', details: {} };
+    expect(resultOf(intentIn('failed', {}, { failure }), false).error).toMatchObject({
+      code: 'internal',
+      message: 'm',
+    });
+  });
+});
+
+describe('in a message', () => {
+  const committed = (bytes: number) => resultOf(intentIn('committed', {}, { data: 'x'.repeat(bytes) }), false);
+
+  test('ordinary data travels whole', () => {
+    expect(fitMessage(committed(100_000))).toEqual(committed(100_000));
+    expect(fitMessage(resultOf(intentIn('failed'), false)).summary).toBeNull();
+  });
+
+  test('data too large for the bus is left out, and the summary says how much it was and where it is', () => {
+    const fitted = fitMessage(committed(700_000));
+    expect(fitted).toMatchObject({ status: 'committed', outcome: 'executed', data: null });
+    expect(fitted.summary).toBe(
+      'The data is 700002 bytes of JSON, too much for a message. Read it with GET /v1/intents/01J9Z3M5V6W7X8Y9Z0A1B2C3D4.',
+    );
+  });
+
+  test('what counts is the size in bytes, not in characters', () => {
+    expect(fitMessage(resultOf(intentIn('committed', {}, { data: '€'.repeat(250_000) }), false)).data).toBeNull();
+  });
+});
+
+test('every code has a status, a category and a next action, and only waiting or fixing invites to a retry', () => {
+  for (const [code, kind] of Object.entries(errorKinds)) {
+    expect(kind.http, code).toBeGreaterThanOrEqual(200);
+    if (kind.retryable) expect(['wait', 'fix_arguments'], code).toContain(kind.nextAction);
+  }
+});
+
+test('a refusal carries the whole error object', () => {
+  const refusal = new Refusal('unknown_tool', 'There is no tool x.', { suggestion: 'y' });
+  expect(refusal.message).toBe('There is no tool x.');
+  expect(refusal.error).toEqual({
+    code: 'unknown_tool',
+    category: 'validation',
+    message: 'There is no tool x.',
+    retryable: false,
+    nextAction: 'choose_other_tool',
+    details: { suggestion: 'y' },
+  });
+});

@@ -1,0 +1,120 @@
+import { type Intent, type Json, type Outcome, outcomeOf, type StateName } from '@intendant/intent';
+import { type ErrorCode, type ErrorObject, errorKinds, errorObject } from './errors.js';
+
+/** The one answer about an intent, the same on every surface. */
+export interface IntentResult {
+  readonly intentId: string;
+  readonly runId: string;
+  readonly stepId: string | null;
+  readonly tool: string;
+  readonly status: StateName;
+  /** What is known about the effect. */
+  readonly outcome: Outcome;
+  /** True when this answers a repeated submit from the first one. */
+  readonly replayed: boolean;
+  readonly data: Json;
+  readonly summary: string | null;
+  readonly handle: string | null;
+  readonly error: ErrorObject | null;
+}
+
+export function resultOf(intent: Intent, replayed: boolean): IntentResult {
+  const { intentId, runId, stepId, tool } = intent.proposal;
+  return {
+    intentId,
+    runId,
+    stepId,
+    tool,
+    status: intent.state,
+    outcome: outcomeOf(intent),
+    replayed,
+    data: intent.state === 'committed' ? intent.data : null,
+    summary: null,
+    handle: null,
+    error: errorOf(intent),
+  };
+}
+
+/** Largest `data` that travels in a message, in bytes of JSON: NATS refuses whole messages over 1 MiB by default. */
+const largestData = 512 * 1024;
+
+/** The result as it goes into a message: data too large for one is left out, and the summary says so. */
+export function fitMessage(result: IntentResult): IntentResult {
+  if (result.data === null) return result;
+  const bytes = Buffer.byteLength(JSON.stringify(result.data));
+  if (bytes <= largestData) return result;
+  const summary = `The data is ${bytes} bytes of JSON, too much for a message. Read it with GET /v1/intents/${result.intentId}.`;
+  return { ...result, data: null, summary };
+}
+
+/** Nothing more will happen by itself: terminal, or waiting for a person. */
+export function isSettled(status: StateName): boolean {
+  return !['pending', 'authorized', 'dispatching', 'accepted', 'unknown'].includes(status);
+}
+
+/** 200 or the error's own status once settled, 202 as long as the outcome is open or a person is needed. */
+export function httpStatusOf(result: IntentResult): number {
+  if (result.error) return errorKinds[result.error.code].http;
+  return result.status === 'committed' ? 200 : 202;
+}
+
+function errorOf(intent: Intent): ErrorObject | null {
+  const error = errorOfState(intent);
+  if (error === null || intent.state === 'committed' || outcomeOf(intent) !== 'executed') return error;
+  const { tool, intentId } = intent.proposal;
+  // What the state says was believed at the time; a retry on the strength of it would double the effect.
+  return {
+    ...error,
+    message: `${tool} was reported as ${intent.state}, but it turned out later that it did happen. Do not call it again; read the corrections of intent ${intentId}.`,
+    retryable: false,
+    nextAction: 'check_outcome',
+    details: { ...error.details, corrected: true },
+  };
+}
+
+function errorOfState(intent: Intent): ErrorObject | null {
+  const { tool, intentId } = intent.proposal;
+  switch (intent.state) {
+    case 'committed':
+      return null;
+    case 'failed':
+    case 'denied': {
+      const { code, message, details } = intent.failure;
+      return errorObject(code in errorKinds ? (code as ErrorCode) : 'internal', message, details);
+    }
+    case 'cancelled':
+      return errorObject('cancelled', `${tool} was cancelled by ${intent.by} before it was sent. Nothing happened.`);
+    case 'expired':
+      return errorObject(
+        'expired',
+        `${tool} was not sent in the time its run allowed. Nothing happened and nothing will be sent.`,
+      );
+    case 'dead_lettered':
+      return errorObject(
+        'dead_lettered',
+        `It is not known whether ${tool} happened, and only a person can find out (${intent.reason}: ${intent.detail}). Do not call it again; an operator has to resolve intent ${intentId}.`,
+        { reason: intent.reason },
+      );
+    case 'unknown':
+      return errorObject(
+        'outcome_unknown',
+        `${tool} did not answer (${intent.cause}). It may or may not have happened; this is being checked. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+        { cause: intent.cause },
+      );
+    case 'accepted':
+      return errorObject(
+        'outcome_unknown',
+        `The upstream of ${tool} took the request and is still working on it. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+        { cause: 'accepted' },
+      );
+    case 'pending':
+    case 'authorized':
+    case 'dispatching':
+      return outcomeOf(intent) === 'unknown'
+        ? errorObject(
+            'outcome_unknown',
+            `${tool} is being sent again after an attempt without an answer. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+          )
+        : null;
+  }
+}

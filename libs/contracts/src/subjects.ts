@@ -1,0 +1,41 @@
+import type { Ring } from './ring.js';
+
+/** Names on the bus. Tokens come from ids that were checked when they were made; nothing a model wrote goes in here. */
+export const streams = {
+  intents: 'INTENDANT_INTENTS',
+  work: 'INTENDANT_WORK',
+  events: 'INTENDANT_EVENTS',
+} as const;
+
+export const subjects = {
+  /** JetStream: submissions without an answer. */
+  intents: (tenant: string) => `intendant.intents.${tenant}`,
+  anyIntents: 'intendant.intents.*',
+  /** JetStream: doorbells, each naming up to {@link doorbellSize} intents that wait for a dispatcher. */
+  dispatch: 'intendant.work.dispatch',
+  /** JetStream: public events. */
+  event: (tenant: string, runId: string, intentId: string, event: string) =>
+    `intendant.events.${tenant}.${runId}.${intentId}.${event}`,
+  /** Core NATS, may be lost: intents that wait for a dispatcher. */
+  hintDispatch: 'intendant.hint.dispatch',
+  /** Core NATS, may be lost: intents whose outcome changed; waiting callers read them again. */
+  hintChanged: 'intendant.hint.changed',
+  /** Core NATS, may be lost: there is something in the outbox. */
+  hintOutbox: 'intendant.hint.outbox',
+  rpcSubmit: 'intendant.rpc.submit',
+  rpcReplayMessage: 'intendant.rpc.replay_message',
+  rpcReconcile: 'intendant.rpc.reconcile',
+  rpcTools: 'intendant.rpc.tools',
+} as const;
+
+export const doorbellSize = 100;
+
+/** What a transaction of the door changed; services hint at it on the bus. */
+export interface Commit {
+  /** Intents that wait for a dispatcher now. */
+  readonly dispatch: Ring['intents'];
+  /** Intents that have an outcome now; somebody may wait for it. */
+  readonly changed: readonly string[];
+  /** Whether messages wait in the outbox. */
+  readonly outbox: boolean;
+}
