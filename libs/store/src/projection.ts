@@ -1,0 +1,76 @@
+import type { Intent } from '@intendant/intent';
+
+/** The columns of the read model that follow from the state. Times are ms since the epoch. */
+export interface IntentColumns {
+  readonly state: Intent['state'];
+  readonly version: number;
+  readonly attempts: number;
+  /** Why it is where it is, in a word, for lists. */
+  readonly reason: string | null;
+  readonly leaseUntil: number | null;
+  readonly wakeAt: number | null;
+  readonly expiresAt: number;
+  /** When the present state was entered. */
+  readonly since: number;
+}
+
+/** An authorized intent that no dispatcher picked up for this long is announced again. */
+export const announceAgainMs = 5_000;
+
+export function project(intent: Intent): IntentColumns {
+  const { version, expiresAt, since } = intent;
+  return {
+    state: intent.state,
+    version,
+    attempts: intent.attempts.length,
+    reason: reasonOf(intent),
+    leaseUntil: intent.state === 'dispatching' ? intent.attempt.leaseUntil : null,
+    wakeAt: wakeAt(intent),
+    expiresAt,
+    since,
+  };
+}
+
+function wakeAt(intent: Intent): number | null {
+  switch (intent.state) {
+    case 'authorized':
+      return Math.min(intent.notBefore ?? intent.since + announceAgainMs, intent.expiresAt);
+    case 'dispatching':
+      return intent.attempt.leaseUntil;
+    case 'accepted':
+    case 'unknown':
+      return intent.dueAt;
+    case 'pending':
+      return intent.since;
+    case 'dead_lettered':
+    case 'committed':
+    case 'failed':
+    case 'denied':
+    case 'cancelled':
+    case 'expired':
+      return null;
+  }
+}
+
+function reasonOf(intent: Intent): string | null {
+  switch (intent.state) {
+    case 'unknown':
+      return intent.cause;
+    case 'dead_lettered':
+      return intent.reason;
+    case 'failed':
+    case 'denied':
+      return intent.failure.code;
+    case 'cancelled':
+      return `by ${intent.by}`;
+    case 'committed':
+      return intent.proof;
+    case 'authorized':
+      return intent.basis;
+    case 'pending':
+    case 'dispatching':
+    case 'accepted':
+    case 'expired':
+      return null;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Intent, IntentEvent } from '@intendant/intent';
+import { Coalescer } from '@intendant/runtime';
+import type { Pool } from 'pg';
+import type { DataSource, FindOptionsWhere } from 'typeorm';
+import { LessThan } from 'typeorm';
+import { IntentRow } from './entities.js';
+import { answering } from './errors.js';
+import { loadStreams, type StreamRow } from './sql/load-streams.js';
+import { foldRows } from './stream.js';
+
+export interface IntentFilter {
+  readonly tenant?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly state?: Intent['state'] | undefined;
+  readonly tool?: string | undefined;
+  /** Only intents to which nothing has happened since this time, in ms since the epoch; a lookup counts as something. */
+  readonly olderThan?: number | undefined;
+  /** Id of the last intent of the page before. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+export interface IntentListing {
+  readonly intentId: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly stepId: string | null;
+  readonly tool: string;
+  readonly effect: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly reason: string | null;
+  readonly recordedAt: string;
+  /** When it entered its present state. */
+  readonly since: string;
+}
+
+export interface RecordedEvent {
+  readonly version: number;
+  readonly at: string;
+  readonly event: IntentEvent;
+}
+
+/** Reads intents: states folded from the log, lists from the read model. */
+export class IntentReader {
+  private readonly loads: Coalescer<string, Intent | Error | null>;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly dataSource: DataSource,
+  ) {
+    this.loads = new Coalescer((ids) => this.loadMany(ids), 256, 2);
+  }
+
+  /** The present state, or null where there is no such intent. Many calls at once share one query. */
+  async load(intentId: string): Promise<Intent | null> {
+    const intent = await this.loads.request(intentId);
+    if (intent instanceof Error) throw intent;
+    return intent;
+  }
+
+  private async loadMany(ids: readonly string[]): Promise<(Intent | Error | null)[]> {
+    const { rows } = await answering(() =>
+      this.pool.query<StreamRow>({ ...loadStreams, values: [[...new Set(ids)], []] }),
+    );
+    const streams = foldRows(rows);
+    return ids.map((id) => {
+      const stream = streams.get(id);
+      return stream instanceof Error ? stream : (stream?.intent ?? null);
+    });
+  }
+
+  /** Everything that happened to one intent, in order; empty where there is no such intent. */
+  async history(intentId: string): Promise<RecordedEvent[]> {
+    const { rows } = await answering(() => this.pool.query<StreamRow>({ ...loadStreams, values: [[intentId], []] }));
+    return rows
+      .filter((row) => row.intent_id !== null)
+      .map((row) => ({
+        version: row.version,
+        at: new Date(row.at).toISOString(),
+        event: { type: row.type, ...row.data } as IntentEvent,
+      }));
+  }
+
+  /** Newest first, by page. */
+  async list(filter: IntentFilter): Promise<IntentListing[]> {
+    const where: FindOptionsWhere<IntentRow> = {};
+    if (filter.tenant !== undefined) where.tenant = filter.tenant;
+    if (filter.runId !== undefined) where.runId = filter.runId;
+    if (filter.state !== undefined) where.state = filter.state;
+    if (filter.tool !== undefined) where.tool = filter.tool;
+    if (filter.before !== undefined) where.id = LessThan(filter.before);
+    if (filter.olderThan !== undefined) where.since = LessThan(new Date(filter.olderThan));
+    const rows = await answering(() =>
+      this.dataSource.getRepository(IntentRow).find({ where, order: { id: 'DESC' }, take: filter.limit }),
+    );
+    return rows.map((row) => ({
+      intentId: row.id,
+      tenant: row.tenant,
+      runId: row.runId,
+      stepId: row.stepId,
+      tool: row.tool,
+      effect: row.effect,
+      status: row.state,
+      attempts: row.attempts,
+      reason: row.reason,
+      recordedAt: row.recordedAt.toISOString(),
+      since: row.since.toISOString(),
+    }));
+  }
+}

@@ -1,0 +1,50 @@
+// The time of the statement, not of the clock: it stands still while the statement runs, so that the index serves.
+
+/** Takes intents of state $1 whose time has come, for $3 ms: other sweepers pass them by meanwhile. */
+export const claimDue = {
+  name: 'claim_due',
+  text: `
+    UPDATE intents AS i
+    SET wake_at = statement_timestamp() + $3::float8 * interval '1 ms'
+    FROM (
+      SELECT id FROM intents
+      WHERE state = $1 AND wake_at <= statement_timestamp()
+      ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) AS due
+    WHERE i.id = due.id
+    RETURNING i.id, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+};
+
+/**
+ * Authorized intents that nobody picked up. The longer one has been waiting, the later it is taken again: from $2 ms
+ * up to a minute, so that a long backlog costs little. Those whose authority has ended are left to claimExpired.
+ */
+export const claimUnheard = {
+  name: 'claim_unheard',
+  text: `
+    UPDATE intents AS i
+    SET wake_at = least(i.expires_at, statement_timestamp()
+      + least(greatest($2::float8 * interval '1 ms', statement_timestamp() - i.since), interval '1 minute'))
+    FROM (
+      SELECT id FROM intents
+      WHERE state = 'authorized' AND wake_at <= statement_timestamp() AND expires_at > statement_timestamp()
+      ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ) AS due
+    WHERE i.id = due.id
+    RETURNING i.id, i.version, i.tool, i.tool_version AS "toolVersion"`,
+};
+
+/** Authorized intents whose authority has ended; they are due then, so that no others have to be looked at. */
+export const claimExpired = {
+  name: 'claim_expired',
+  text: `
+    SELECT id FROM intents
+    WHERE state = 'authorized' AND wake_at <= statement_timestamp() AND expires_at <= statement_timestamp()
+    ORDER BY wake_at LIMIT $1`,
+};
+
+/** One doorbell for all that are named. */
+export const insertDoorbell = {
+  name: 'insert_doorbell',
+  text: 'INSERT INTO outbox (msg_id, subject, payload) VALUES ($1, $2, $3)',
+};

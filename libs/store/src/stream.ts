@@ -1,0 +1,31 @@
+import { evolve, type Intent, type IntentEvent } from '@intendant/intent';
+import type { StreamRow } from './sql/load-streams.js';
+
+/** One intent as it stands in the log, with what is needed to tell whether a command has been applied already. */
+export interface Stream {
+  readonly intent: Intent;
+  readonly commands: ReadonlySet<string>;
+}
+
+/**
+ * Folds rows that lie in stream order. A stream that cannot be folded, such as one with an event that only a later
+ * version knows, is an error of its own: whoever happens to be loaded with it is not affected.
+ */
+export function foldRows(rows: readonly StreamRow[]): Map<string, Stream | Error> {
+  const streams = new Map<string, { intent: Intent; commands: Set<string> } | Error>();
+  for (const row of rows) {
+    if (row.intent_id === null) continue;
+    const stream = streams.get(row.intent_id);
+    if (stream instanceof Error) continue;
+    try {
+      const event = { type: row.type, ...row.data } as IntentEvent;
+      const intent = evolve(stream?.intent ?? null, event, Math.round(row.at));
+      const commands = stream?.commands ?? new Set();
+      streams.set(row.intent_id, { intent, commands: commands.add(row.command_id) });
+    } catch (error) {
+      const message = `intent ${row.intent_id} cannot be read, version ${row.version}: ${(error as Error).message}`;
+      streams.set(row.intent_id, new Error(message, { cause: error }));
+    }
+  }
+  return streams;
+}

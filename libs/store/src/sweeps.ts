@@ -1,0 +1,50 @@
+import { doorbellSize, type Ring, subjects } from '@intendant/contracts';
+import { newId } from '@intendant/runtime';
+import type { Pool } from 'pg';
+import { answering } from './errors.js';
+import { announceAgainMs } from './projection.js';
+import { claimDue, claimExpired, claimUnheard, insertDoorbell } from './sql/sweeps.js';
+
+export interface Due {
+  readonly intentId: string;
+  /** When it was claimed, in ms since the epoch on the database clock. */
+  readonly claimedAt: number;
+}
+
+/** Finds intents that something has to happen to. Any number of sweepers may run: each takes other rows. */
+export class Sweeps {
+  constructor(private readonly pool: Pool) {}
+
+  /** Intents in `state` whose time has come; nobody else gets them for `claimMs`. */
+  async claimDue(state: 'dispatching' | 'unknown' | 'accepted', limit: number, claimMs: number): Promise<Due[]> {
+    const { rows } = await this.pool.query<{ id: string; now: number }>({
+      ...claimDue,
+      values: [state, limit, claimMs],
+    });
+    return rows.map((row) => ({ intentId: row.id, claimedAt: Math.floor(row.now) }));
+  }
+
+  async expired(limit: number): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>({ ...claimExpired, values: [limit] });
+    return rows.map((row) => row.id);
+  }
+
+  /** Rings again for authorized intents that nobody picked up, whatever the broker says it delivered. */
+  async announceAgain(limit: number): Promise<number> {
+    const { rows } = await answering(() =>
+      this.pool.query<Ring['intents'][number]>({ ...claimUnheard, values: [limit, announceAgainMs] }),
+    );
+    for (let i = 0; i < rows.length; i += doorbellSize) {
+      const ring: Ring = { intents: rows.slice(i, i + doorbellSize) };
+      const values = [newId(), subjects.dispatch, JSON.stringify(ring)];
+      await answering(() => this.pool.query({ ...insertDoorbell, values }));
+    }
+    return rows.length;
+  }
+
+  /** Makes room for the events of the coming months. */
+  async ensureEventPartitions(): Promise<number> {
+    const { rows } = await this.pool.query<{ made: number }>('SELECT ensure_event_partitions(2) AS made');
+    return rows[0]?.made ?? 0;
+  }
+}

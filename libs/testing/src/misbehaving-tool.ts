@@ -1,0 +1,60 @@
+import type { HttpUpstream, LookupDefinition, ToolDefinition } from '@intendant/contracts';
+
+export interface ToolChanges {
+  readonly tool?: Partial<ToolDefinition>;
+  readonly upstream?: Partial<HttpUpstream>;
+  readonly lookup?: Partial<LookupDefinition>;
+  readonly limits?: Partial<ToolDefinition['limits']>;
+}
+
+/** A destructive tool with short limits that POSTs its arguments to `/act` of the given server, and can be looked up. */
+export function toolAt(baseUrl: string, changes: ToolChanges = {}): ToolDefinition {
+  return {
+    name: 'test.act',
+    version: 1,
+    description: 'Acts.',
+    effect: 'destructive',
+    reversible: null,
+    permission: 'test:act',
+    phases: null,
+    input: { type: 'object' },
+    output: null,
+    inject: {},
+    limits: { connectMs: 2_000, callMs: 10_000, concurrency: 8, ...changes.limits },
+    terms: {
+      effect: 'destructive',
+      guarantee: 'lookup',
+      lookup: 'authoritative',
+      maxAttempts: 3,
+      leaseMs: 15_000,
+      settleMs: 1_000,
+      spacingMs: 100,
+      retentionMs: 0,
+      deadlineMs: 60_000,
+      backoffMs: 100,
+    },
+    upstream: {
+      kind: 'http',
+      baseUrl,
+      method: 'POST',
+      path: '/act',
+      headers: {},
+      body: '$args',
+      statuses: {},
+      lookup: {
+        method: 'GET',
+        path: '/acts?key={{key}}',
+        headers: {},
+        present: '$count(data) > 0',
+        receipt: 'data[0]',
+        absentStatuses: [],
+        ...changes.lookup,
+      },
+      ...changes.upstream,
+    },
+    contract: {},
+    contractDigest: '0'.repeat(64),
+    file: 'test.act.tool.yaml',
+    ...changes.tool,
+  };
+}

@@ -1,0 +1,15 @@
+import { DataSource } from 'typeorm';
+import { EventLog1764460800000 } from './1764460800000-event-log.js';
+
+/** Every migration, in order. Frozen once released: a change is a new one. */
+export const migrations = [EventLog1764460800000];
+
+export function migrationDataSource(url: string): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    migrations,
+    migrationsTransactionMode: 'all',
+    connectTimeoutMS: 5_000,
+  });
+}

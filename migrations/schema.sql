@@ -1,0 +1,150 @@
+CREATE TABLE dead_messages (
+  id text NOT NULL,
+  digest text NOT NULL,
+  tenant text NOT NULL,
+  subject text NOT NULL,
+  payload bytea NOT NULL,
+  session json,
+  error json NOT NULL,
+  received_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  replayed_at timestamp with time zone,
+  replayed_by text,
+  intent_id text,
+  dismissed_at timestamp with time zone,
+  dismissed_by text,
+  dismiss_reason text,
+  CONSTRAINT dead_messages_digest_key UNIQUE (digest),
+  CONSTRAINT dead_messages_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE events (
+  intent_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  type text NOT NULL,
+  data json NOT NULL,
+  command_id text NOT NULL,
+  recorded_at timestamp with time zone NOT NULL,
+  CONSTRAINT events_pkey PRIMARY KEY (intent_id, version),
+  CONSTRAINT events_version_check CHECK ((version >= 1))
+) PARTITION BY RANGE (intent_id);
+
+CREATE TABLE intents (
+  id text COLLATE "C" NOT NULL,
+  tenant text NOT NULL,
+  run_id text NOT NULL,
+  step_id text,
+  tool text NOT NULL,
+  tool_version integer NOT NULL,
+  effect text NOT NULL,
+  key text NOT NULL,
+  fingerprint text NOT NULL,
+  state text NOT NULL,
+  version integer NOT NULL,
+  attempts integer NOT NULL,
+  reason text,
+  lease_until timestamp with time zone,
+  wake_at timestamp with time zone,
+  expires_at timestamp with time zone NOT NULL,
+  recorded_at timestamp with time zone NOT NULL,
+  since timestamp with time zone NOT NULL,
+  CONSTRAINT one_intent_per_key UNIQUE (key),
+  CONSTRAINT intents_pkey PRIMARY KEY (id),
+  CONSTRAINT a_dead_letter_has_a_reason CHECK (((state <> 'dead_lettered'::text) OR (reason IS NOT NULL))),
+  CONSTRAINT an_effect_needs_an_attempt CHECK (((state <> ALL (ARRAY['dispatching'::text, 'accepted'::text, 'unknown'::text, 'dead_lettered'::text, 'committed'::text])) OR (attempts >= 1))),
+  CONSTRAINT an_open_attempt_has_a_lease CHECK (((state = 'dispatching'::text) = (lease_until IS NOT NULL))),
+  CONSTRAINT intents_attempts_check CHECK ((attempts >= 0)),
+  CONSTRAINT intents_effect_check CHECK ((effect = ANY (ARRAY['read'::text, 'write'::text, 'destructive'::text]))),
+  CONSTRAINT intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text, 'dead_lettered'::text, 'committed'::text, 'failed'::text, 'denied'::text, 'cancelled'::text, 'expired'::text]))),
+  CONSTRAINT intents_version_check CHECK ((version >= 1)),
+  CONSTRAINT whatever_can_move_is_swept CHECK (((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text])) = (wake_at IS NOT NULL)))
+);
+
+CREATE TABLE migrations (
+  id integer NOT NULL DEFAULT nextval('migrations_id_seq'::regclass),
+  "timestamp" bigint NOT NULL,
+  name character varying NOT NULL,
+  CONSTRAINT PK_8c82d7f526340ab734260ea46be PRIMARY KEY (id)
+);
+
+CREATE TABLE outbox (
+  "position" bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  msg_id text NOT NULL,
+  subject text NOT NULL,
+  payload text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT outbox_pkey PRIMARY KEY ("position")
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
+
+CREATE TABLE runs (
+  id text NOT NULL,
+  tenant text NOT NULL,
+  user_id text NOT NULL,
+  profile text NOT NULL,
+  permissions text[] NOT NULL,
+  phase text,
+  opened_by text NOT NULL,
+  opened_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamp with time zone NOT NULL,
+  closed_at timestamp with time zone,
+  CONSTRAINT runs_pkey PRIMARY KEY (id),
+  CONSTRAINT runs_profile_check CHECK ((profile = ANY (ARRAY['interactive'::text, 'batch'::text])))
+);
+
+CREATE TABLE tool_contracts (
+  name text NOT NULL,
+  version integer NOT NULL,
+  digest text NOT NULL,
+  contract json NOT NULL,
+  first_seen timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT tool_contracts_pkey PRIMARY KEY (name, version)
+);
+
+CREATE INDEX dead_messages_open ON public.dead_messages USING btree (tenant, id) WHERE ((intent_id IS NULL) AND (dismissed_at IS NULL));
+CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
+CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
+
+CREATE OR REPLACE FUNCTION public.ensure_event_partitions(months_ahead integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+      DECLARE
+        month timestamptz;
+        made integer := 0;
+      BEGIN
+        PERFORM pg_advisory_xact_lock(hashtext('ensure_event_partitions'));
+        FOR i IN 0..months_ahead LOOP
+          month := date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' + make_interval(months => i);
+          CONTINUE WHEN to_regclass('events_' || to_char(month AT TIME ZONE 'UTC', 'YYYY_MM')) IS NOT NULL;
+          CONTINUE WHEN EXISTS (SELECT FROM events_default
+            WHERE intent_id >= intent_id_at(month) AND intent_id < intent_id_at(month + interval '1 month'));
+          EXECUTE format('CREATE TABLE %I PARTITION OF events FOR VALUES FROM (%L) TO (%L)',
+            'events_' || to_char(month AT TIME ZONE 'UTC', 'YYYY_MM'),
+            intent_id_at(month), intent_id_at(month + interval '1 month'));
+          made := made + 1;
+        END LOOP;
+        RETURN made;
+      END $function$
+;
+CREATE OR REPLACE FUNCTION public.intent_id_at(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+        SELECT string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ',
+                 ((extract(epoch FROM at) * 1000)::bigint >> (5 * place) & 31)::int + 1, 1), '' ORDER BY place DESC)
+               || repeat('0', 16)
+        FROM generate_series(0, 9) AS place
+      $function$
+;
+
+GRANT INSERT, SELECT, UPDATE ON dead_messages TO intendant_app;
+GRANT INSERT, SELECT ON events TO intendant_app;
+GRANT INSERT, SELECT, UPDATE ON intents TO intendant_app;
+GRANT SELECT ON migrations TO intendant_app;
+GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO intendant_app;
+GRANT INSERT, SELECT, UPDATE ON runs TO intendant_app;
+GRANT INSERT, SELECT ON tool_contracts TO intendant_app;
