@@ -1,0 +1,103 @@
+import { inspect } from 'node:util';
+import { startNats } from '@intendant/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { connectBus } from './connect-bus.js';
+import { BusUnavailable } from './errors.js';
+
+describe('connectBus', () => {
+  const servers: Awaited<ReturnType<typeof startNats>>[] = [];
+  const start = async (options?: Parameters<typeof startNats>[0]) => {
+    const server = await startNats(options);
+    servers.push(server);
+    return server;
+  };
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => server.stop()));
+  });
+
+  const refusal = async (url: string): Promise<BusUnavailable> => {
+    const error = await connectBus({ url, name: 'spec' }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(BusUnavailable);
+    return error as BusUnavailable;
+  };
+
+  it('says at once when no server answers, without the password', async () => {
+    const nats = await start();
+    await nats.stop();
+    const { message } = await refusal(`nats://me:hush@127.0.0.1:${nats.port}`);
+    expect(message).toContain(`NATS at nats://127.0.0.1:${nats.port} cannot be reached`);
+    expect(message).not.toContain('hush');
+  });
+
+  it('says when the server runs without JetStream', async () => {
+    const nats = await start({ jetStream: false });
+    expect((await refusal(nats.url)).message).toMatch(/runs without JetStream.*`-js`/);
+  });
+
+  it('says when the server refuses the user', async () => {
+    const nats = await start({ args: ['--user', 'me', '--pass', 'right'] });
+    expect((await refusal(`nats://me:wrong@127.0.0.1:${nats.port}`)).message).toMatch(/refuses this user/);
+  });
+
+  it('takes user and password from the URL, for whichever server of the list answers', async () => {
+    const gone = await start();
+    await gone.stop();
+    const nats = await start({ args: ['--user', 'm@e', '--pass', 'hu,sh%'] });
+    const url = `nats://m%40e:hu%2Csh%25@127.0.0.1:${gone.port},nats://127.0.0.1:${nats.port}`;
+    const bus = await connectBus({ url, name: 'spec' });
+    expect(bus.status()).toBe('connected');
+    await bus.close();
+  });
+
+  it('takes a token from the URL, and does not show a wrong one', async () => {
+    const nats = await start({ args: ['--auth', 'to:ken'] });
+    const bus = await connectBus({ url: `nats://to%3Aken@127.0.0.1:${nats.port}`, name: 'spec' });
+    await bus.close();
+    const error = await refusal(`nats://hush@127.0.0.1:${nats.port}`);
+    expect(error.message).toMatch(/refuses this user/);
+    expect(inspect(error, { depth: 10 })).not.toContain('hush');
+  });
+
+  it('never gives up reconnecting', async () => {
+    const nats = await start();
+    const bus = await connectBus({ url: nats.url, name: 'spec' });
+    expect(bus.connection).toHaveProperty('options.maxReconnectAttempts', -1);
+    await bus.close();
+  });
+
+  it('tells when the connection ends for good, and not when it is closed on purpose', async () => {
+    const nats = await start();
+    const onClosed = vi.fn();
+    const quiet = vi.fn();
+    const bus = await connectBus({ url: nats.url, name: 'spec', onClosed });
+    const closed = await connectBus({ url: nats.url, name: 'spec', onClosed: quiet });
+    await closed.close();
+    expect(closed.status()).toBe('closed');
+    await nats.stop();
+    await start({ port: nats.port, args: ['--user', 'me', '--pass', 'changed'] });
+    await vi.waitFor(() => expect(onClosed).toHaveBeenCalledOnce(), { timeout: 5_000, interval: 20 });
+    expect(bus.status()).toBe('closed');
+    expect(quiet).not.toHaveBeenCalled();
+  });
+
+  it('follows the connection through a restart of the server', async () => {
+    const nats = await start();
+    const bus = await connectBus({ url: nats.url, name: 'spec' });
+    expect(await bus.rtt()).toBeGreaterThanOrEqual(0);
+    await nats.kill();
+    await vi.waitFor(() => expect(bus.status()).toBe('reconnecting'), { timeout: 5_000, interval: 10 });
+    await expect(bus.rtt()).rejects.toThrow(BusUnavailable);
+    await nats.restart();
+    await vi.waitFor(() => expect(bus.status()).toBe('connected'), { timeout: 5_000, interval: 10 });
+    await bus.close();
+  });
+
+  it('closes in time though the server answers nothing', async () => {
+    const nats = await start();
+    const bus = await connectBus({ url: nats.url, name: 'spec' });
+    nats.pause();
+    await bus.close();
+    expect(bus.status()).toBe('closed');
+    nats.resume();
+  });
+});

@@ -1,0 +1,94 @@
+import { JetStreamApiCodes, JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { BusUnavailable, type Difference, TopologyMismatch } from './errors.js';
+import { consumerConfig, type DurableSpec, type StreamSpec, type Topology, topology } from './topology.js';
+
+/** JetStream's "name already in use with a different configuration", for streams and consumers. */
+const inUse = [10058, 10148];
+/** JetStream's "insufficient storage resources available". */
+const noRoom = 10047;
+
+/**
+ * Nobody took a request or a publish: JetStream is off, or no stream has the subject. The client throws one error for
+ * both and does not export its class.
+ */
+export function isNoJetStream(error: unknown): boolean {
+  return error instanceof Error && error.name === 'JetStreamNotEnabled';
+}
+
+/**
+ * Creates what is missing on the server and compares what is there, field by field, with what is asked for.
+ * Safe to call from many processes at once and at any time, also after the server lost everything.
+ *
+ * @param replicas copies of each stream in a cluster; only used for streams that are created, never compared.
+ * @throws TopologyMismatch when the server keeps something in another way.
+ * @throws BusUnavailable when a stream that is missing does not fit into the server's storage.
+ */
+export async function ensureTopology(
+  connection: NatsConnection,
+  wanted: Topology = topology,
+  replicas = 1,
+): Promise<void> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const differences: Difference[] = [];
+  for (const stream of wanted.streams) differences.push(...(await ensureStream(manager, stream, replicas)));
+  for (const durable of wanted.durables) differences.push(...(await ensureConsumer(manager, durable)));
+  if (differences.length > 0) throw new TopologyMismatch(differences);
+}
+
+async function ensureStream(manager: JetStreamManager, spec: StreamSpec, replicas: number): Promise<Difference[]> {
+  const info = await getOrAdd(
+    () => manager.streams.info(spec.name),
+    () => manager.streams.add({ ...spec, num_replicas: replicas }).catch((error: unknown) => rejectAdding(spec, error)),
+  );
+  const { max_bytes: _, ...compared } = spec;
+  return compare(`stream ${spec.name}`, compared, info.config);
+}
+
+function rejectAdding({ name, max_bytes = 0 }: StreamSpec, error: unknown): never {
+  if (!(error instanceof JetStreamApiError) || error.code !== noRoom) throw error;
+  throw new BusUnavailable(
+    `JetStream has no room for stream ${name}, which reserves ${max_bytes / 1024 ** 2} MiB: free disk space, or ` +
+      'raise `max_file` in the configuration of nats-server, and restart that; what it stored before comes back.',
+    { cause: error },
+  );
+}
+
+async function ensureConsumer(manager: JetStreamManager, spec: DurableSpec): Promise<Difference[]> {
+  const config = consumerConfig(spec);
+  const info = await getOrAdd(
+    () => manager.consumers.info(spec.stream, spec.durable),
+    () => manager.consumers.add(spec.stream, config),
+  );
+  return compare(`consumer ${spec.stream}/${spec.durable}`, config, info.config);
+}
+
+async function getOrAdd<T>(get: () => Promise<T>, add: () => Promise<T>): Promise<T> {
+  try {
+    return await get();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  try {
+    return await add();
+  } catch (error) {
+    // Another process created it in between, with another configuration: read it to say what differs.
+    if (error instanceof JetStreamApiError && inUse.includes(error.code)) return get();
+    throw error;
+  }
+}
+
+/** The stream or the consumer does not exist (any more). */
+export function isMissing(error: unknown): boolean {
+  return (
+    error instanceof JetStreamApiError &&
+    (error.code === JetStreamApiCodes.StreamNotFound || error.code === JetStreamApiCodes.ConsumerNotFound)
+  );
+}
+
+function compare(resource: string, wanted: object, found: object): Difference[] {
+  const actual = new Map<string, unknown>(Object.entries(found));
+  return Object.entries(wanted)
+    .filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(actual.get(field)))
+    .map(([field, value]) => ({ resource, field, wanted: value, found: actual.get(field) }));
+}

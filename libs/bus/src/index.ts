@@ -1,0 +1,14 @@
+export { Bus, type BusStatus } from './bus.js';
+export { BusModule } from './bus.module.js';
+export { commitHints } from './commit-hints.js';
+export { type BusOptions, connectBus } from './connect-bus.js';
+export { type HintOptions, OnHint, OnRequest, OnWork, type WorkOptions } from './decorators.js';
+export { ensureTopology } from './ensure-topology.js';
+export { BusUnavailable, type Difference, NoResponder, RequestTimeout, TopologyMismatch } from './errors.js';
+export type { HintMessage, MessageHeaders, RpcRequest, WorkMessage } from './messages.js';
+export { NatsStrategy, type NatsStrategyOptions } from './nats-strategy.js';
+export { PassThroughFilter } from './pass-through.filter.js';
+export type { Outgoing, PublishResult } from './publish.js';
+export type { Reply, RequestOptions } from './request.js';
+export { errorHeader } from './request-server.js';
+export { type DurableSpec, durables, type StreamSpec, type Topology, topology } from './topology.js';

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { streams, subjects } from '@intendant/contracts';
+import { startNats } from '@intendant/testing';
+import { DiscardPolicy, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bus } from './bus.js';
+import { connectBus } from './connect-bus.js';
+import { ensureTopology } from './ensure-topology.js';
+import { BusUnavailable, TopologyMismatch } from './errors.js';
+import { durables, topology } from './topology.js';
+
+describe('topology', () => {
+  let nats: Awaited<ReturnType<typeof startNats>>;
+  let connection: NatsConnection;
+
+  beforeEach(async () => {
+    nats = await startNats();
+    connection = await connect({ servers: nats.url });
+  });
+  afterEach(async () => {
+    await connection.close();
+    await nats.stop();
+  });
+
+  it('creates the streams and durables that are missing', async () => {
+    await ensureTopology(connection);
+    const manager = await jetstreamManager(connection);
+    const intents = await manager.streams.info(streams.intents);
+    expect(intents.config).toMatchObject({
+      subjects: ['intendant.intents.*'],
+      discard: 'new',
+      retention: 'workqueue',
+      storage: 'file',
+      max_age: nanos(7 * 24 * 3_600_000),
+      max_bytes: 1024 ** 3,
+    });
+    const dispatcher = await manager.consumers.info(streams.work, 'dispatcher');
+    expect(dispatcher.config).toMatchObject({ max_deliver: -1, ack_policy: 'explicit' });
+    expect(dispatcher.config.backoff).toBeUndefined();
+  });
+
+  it('refuses an intent that does not fit any more, and keeps those that are there', async () => {
+    const small = topology.streams.map((stream) => ({ ...stream, max_bytes: 4_000 }));
+    await ensureTopology(connection, { streams: small, durables: [] });
+    const bus = await connectBus({ url: nats.url, name: 'spec' });
+    const intent = (msgId: string) => ({ subject: subjects.intents('acme'), payload: 'x'.repeat(2_500), msgId });
+    expect((await bus.publish([intent('first')])).failed).toEqual([]);
+    const { failed } = await bus.publish([intent('second')]);
+    expect(failed.map(({ error }) => error.message)).toEqual(['maximum bytes exceeded']);
+    const { state } = await (await jetstreamManager(connection)).streams.info(streams.intents);
+    expect(state.messages).toBe(1);
+    await bus.close();
+  });
+
+  describe('on a small disk', () => {
+    const dir = mkdtempSync(path.join(os.tmpdir(), 'intendant-nats-conf-'));
+    afterAll(() => rmSync(dir, { recursive: true }));
+    const startWith = async (maxFile: number) => {
+      const file = path.join(dir, `${maxFile}.conf`);
+      writeFileSync(file, `jetstream { max_file: ${maxFile} }`);
+      const small = await startNats({ args: ['-c', file] });
+      const bus = await connectBus({ url: small.url, name: 'spec' }).catch((error: unknown) => error);
+      if (bus instanceof Bus) await bus.close();
+      await small.stop();
+      return bus;
+    };
+
+    it('fits into what a server offers when two gibibytes are free', async () => {
+      expect(await startWith(1.5 * 1024 ** 3)).toBeInstanceOf(Bus);
+    });
+
+    it('says which stream has no room', async () => {
+      const error = await startWith(1024 ** 3 - 1);
+      expect(error).toBeInstanceOf(BusUnavailable);
+      expect(String(error)).toMatch(/no room for stream INTENDANT_INTENTS, which reserves 1024 MiB.*`max_file`/);
+    });
+  });
+
+  it('leaves alone what is already right', async () => {
+    await ensureTopology(connection);
+    const manager = await jetstreamManager(connection);
+    const { created } = await manager.streams.info(streams.work);
+    await ensureTopology(connection);
+    expect((await manager.streams.info(streams.work)).created).toBe(created);
+  });
+
+  it('may be ensured by many processes at once', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => ensureTopology(connection)));
+    expect((await (await jetstreamManager(connection)).streams.names().next()).length).toBe(3);
+  });
+
+  it('refuses to connect when a stream is configured differently, and names each field', async () => {
+    const manager = await jetstreamManager(connection);
+    await manager.streams.add({
+      name: streams.work,
+      subjects: ['intendant.work.>'],
+      deny_purge: true,
+      deny_delete: true,
+      discard: DiscardPolicy.New,
+      max_age: nanos(60_000),
+      duplicate_window: nanos(60_000),
+    });
+    const error = await connectBus({ url: nats.url, name: 'spec' }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TopologyMismatch);
+    const { differences, message } = error as TopologyMismatch;
+    const resource = `stream ${streams.work}`;
+    expect(differences).toEqual([
+      { resource, field: 'duplicate_window', wanted: nanos(120_000), found: nanos(60_000) },
+      { resource, field: 'discard', wanted: 'old', found: 'new' },
+      { resource, field: 'max_age', wanted: nanos(24 * 3_600_000), found: nanos(60_000) },
+    ]);
+    expect(message).toContain('stream INTENDANT_WORK: discard is "new", "old" is needed');
+  });
+
+  it('refuses a durable that is configured differently', async () => {
+    await ensureTopology(connection);
+    const shorter = { ...durables.dispatch, ackWaitMs: 5_000 };
+    await expect(ensureTopology(connection, { ...topology, durables: [shorter] })).rejects.toThrow(
+      /consumer INTENDANT_WORK\/dispatcher: ack_wait is 30000000000, 5000000000 is needed/,
+    );
+  });
+});
