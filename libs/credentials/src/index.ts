@@ -1,0 +1,12 @@
+export { authorizeOperator } from './authorize-operator.js';
+export { bearer } from './bearer.js';
+export {
+  KeyRing,
+  type OperatorIdentity,
+  parseOperatorKeys,
+  parseServiceKeys,
+  type Role,
+  roles,
+  type ServiceIdentity,
+} from './keys.js';
+export { RunTokens } from './run-token.js';

@@ -1,0 +1,1 @@
+export { type AdmissionFacts, propose, type Ruling, rule, type Submission } from './admission.js';

@@ -1,0 +1,21 @@
+import type { Session, ToolDefinition } from '@intendant/contracts';
+import { mayCall } from './may-call.js';
+import type { ToolRegistry } from './registry.js';
+
+/** What a model is told about a tool. */
+export type CatalogueEntry = Pick<ToolDefinition, 'name' | 'description' | 'version' | 'effect' | 'reversible'> & {
+  readonly inputSchema: ToolDefinition['input'];
+  readonly outputSchema: ToolDefinition['output'];
+};
+
+/** The tools that a session may call, by name; nothing of the runtime layer. */
+export function catalogue(registry: ToolRegistry, session: Session): CatalogueEntry[] {
+  return registry
+    .list()
+    .filter((tool) => mayCall(tool, session).allowed)
+    .map(({ name, description, version, effect, reversible, input, output }) => ({
+      ...{ name, description, version, effect, reversible },
+      inputSchema: input,
+      outputSchema: output,
+    }));
+}

@@ -1,0 +1,72 @@
+import { closest } from 'fastest-levenshtein';
+import jsonata from 'jsonata';
+import { jsonataFunctions } from './jsonata-functions.js';
+import { patternMistake } from './linear-pattern.js';
+import { nearest } from './suggest.js';
+import type { Path, ToolSource } from './tool-source.js';
+
+/**
+ * Checks a JSONata expression, if there is one: that it compiles, and that whatever it calls or refers to exists.
+ * JSONata itself finds out when it runs, which may be after the effect.
+ *
+ * @param bindings names of the variables that the runtime gives it.
+ */
+export function checkExpression(source: ToolSource, path: Path, bindings: readonly string[]): void {
+  const text = source.text(...path);
+  if (text === null) return;
+  // It would run text that a model or an upstream wrote.
+  if (/\$eval\b/.test(text)) source.report(path, '$eval is not allowed; must be written out');
+  try {
+    const nodes = nodesOf(jsonata(text).ast());
+    const variables = [...new Set([...bindings, ...nodes.flatMap(boundBy)])];
+    for (const node of nodes) {
+      const mistake = mistakeIn(node, variables);
+      if (mistake) source.report(path, mistake);
+    }
+  } catch (error) {
+    const { message, position } = error as { message: string; position?: number };
+    source.report(path, `${message}${position ? ` at character ${position}` : ''}; must be a JSONata expression`);
+  }
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+function mistakeIn(node: Node, variables: readonly string[]): string | null {
+  if (node['type'] === 'regex' && node['value'] instanceof RegExp) {
+    const mistake = patternMistake(node['value']);
+    return mistake && `the pattern ${node['value'].source} ${mistake}`;
+  }
+  // `$` and `$$` are the context and the root.
+  if (node['type'] === 'variable' && node['value'] !== '' && node['value'] !== '$') {
+    return unknownName(String(node['value']), variables);
+  }
+  const called = isNode(node['procedure']) ? node['procedure'] : {};
+  const [step] = called['type'] === 'path' && Array.isArray(called['steps']) ? (called['steps'] as Node[]) : [];
+  if (step?.['type'] !== 'name') return null;
+  return `${step['value']} is a field and cannot be called; functions begin with \`$\`, as in $${closest(String(step['value']), [...jsonataFunctions])}`;
+}
+
+function unknownName(name: string, variables: readonly string[]): string | null {
+  if (jsonataFunctions.includes(name) || variables.includes(name)) return null;
+  const known = [...jsonataFunctions, ...variables];
+  const others = variables.map((each) => `$${each}`).join(', ');
+  return `$${name} is neither a function of JSONata nor known here (${others}); nearest is $${nearest(name, known) ?? closest(name, known)}`;
+}
+
+/** Names that a node sets: `$x := …`, parameters of functions, `@$x` and `#$x`. */
+function boundBy({ type, lhs, arguments: parameters, focus, index, value }: Node): string[] {
+  const set = type === 'bind' ? [lhs] : type === 'lambda' && Array.isArray(parameters) ? parameters : [];
+  return [...set.map((variable: unknown) => (isNode(variable) ? variable['value'] : null)), focus, index]
+    .concat(type === 'index' ? value : null)
+    .filter((name) => typeof name === 'string');
+}
+
+function nodesOf(root: unknown, seen = new Set<unknown>()): Node[] {
+  if (!isNode(root) || seen.has(root)) return [];
+  seen.add(root);
+  return [root, ...Object.values(root).flatMap((part) => nodesOf(part, seen))];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,26 @@
+import type { Path, ToolSource } from './tool-source.js';
+
+/** Fields of the public contract whose behaviour does not exist; accepting them would promise what nobody keeps. */
+const unsupported: readonly Path[] = [
+  ['compensation'],
+  ['businessKey'],
+  ['limits', 'notice'],
+  ['limits', 'ratePerTenant'],
+  ['limits', 'cost'],
+  ['result'],
+  ['upstream', 'mcp'],
+  ['upstream', 'process'],
+  ['upstream', 'module'],
+  ['upstream', 'sandbox'],
+  ['upstream', 'http', 'credential'],
+];
+
+/** Refuses fields that would otherwise be ignored without a word. */
+export function checkSupported(source: ToolSource): void {
+  for (const path of unsupported) {
+    if (source.value(...path) !== undefined) source.report(path, 'not supported yet; remove it');
+  }
+  if (source.value('approval', 'required') === true) {
+    source.report(['approval', 'required'], 'not supported yet; must be false, or the whole approval left out');
+  }
+}

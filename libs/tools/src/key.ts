@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Session } from '@intendant/contracts';
+import type { Json, JsonObject } from '@intendant/intent';
+import canonicalize from 'canonicalize';
+import type { ToolIntentMessage } from './tool-intent.js';
+
+/** Canonical JSON text (RFC 8785, JCS): the same for the same data, whatever the order of the fields. */
+export function canonical(value: Json): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new TypeError('only JSON data has a canonical form');
+  return text;
+}
+
+/**
+ * Identity of a request: sha256, base64url, over tenant, run, step and tool; without a step, over tenant, run, tool
+ * and the canonical arguments. `args` are the arguments after trusted fields were dropped.
+ */
+export function intentKey(
+  session: Pick<Session, 'tenant' | 'runId'>,
+  message: ToolIntentMessage,
+  args: JsonObject,
+): string {
+  const { tenant, runId } = session;
+  // A JSON array keeps the parts apart whatever they contain.
+  const parts =
+    message.stepId === null
+      ? [tenant, runId, 'args', message.tool, canonical(args)]
+      : [tenant, runId, 'step', message.stepId, message.tool];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Digest of the canonical arguments, sha256 in hex: same key with another fingerprint is a conflict. */
+export function fingerprint(args: JsonObject): string {
+  return digest(args);
+}
+
+/** sha256 of the canonical form, hex. */
+export function digest(value: Json): string {
+  return createHash('sha256').update(canonical(value)).digest('hex');
+}

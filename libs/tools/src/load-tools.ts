@@ -1,0 +1,72 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { ToolDefinition } from '@intendant/contracts';
+import type { Environment } from './environment.js';
+import { readTool } from './parse-tool-file.js';
+import { createRegistry, type ToolRegistry } from './registry.js';
+import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
+import { ToolSource } from './tool-source.js';
+
+/**
+ * Loads every `*.tool.yaml` of a directory, in the order of their names; there must be one at least, and no
+ * `*.tool.yml`, which would be left out without a word.
+ *
+ * @throws ToolFileError with every problem of every file.
+ */
+export async function loadTools(directory: string, env: Environment): Promise<ToolRegistry> {
+  const problems: ToolFileProblem[] = [];
+  const tools: ToolDefinition[] = [];
+  const names = new Map<string, string>();
+  for (const name of await toolFiles(directory)) {
+    const file = join(directory, name);
+    try {
+      checkEnding(file);
+      const source = new ToolSource(file, await read(file), env);
+      claimName(source, names);
+      tools.push(readTool(source));
+    } catch (error) {
+      if (!(error instanceof ToolFileError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  if (problems.length > 0) throw new ToolFileError(problems);
+  return createRegistry(tools);
+}
+
+function claimName(source: ToolSource, names: Map<string, string>): void {
+  const name = source.text('name');
+  if (name === null) return;
+  const other = names.get(name);
+  if (other === undefined) names.set(name, source.file);
+  else source.report(['name'], `${name} is declared in ${other} too; must be unique, so rename or remove one of them`);
+}
+
+async function toolFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory).catch((error: unknown) => {
+    throw unreadable(directory, error, 'must be a directory of *.tool.yaml files');
+  });
+  const files = entries.filter((name) => /\.tool\.ya?ml$/.test(name)).toSorted();
+  if (files.length === 0) throw refused(directory, 'holds no tool; must have at least one *.tool.yaml file');
+  return files;
+}
+
+function checkEnding(file: string): void {
+  if (!file.endsWith('.yml')) return;
+  throw refused(file, `has the ending .tool.yml; must be renamed to ${basename(file, '.yml')}.yaml`);
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw unreadable(file, error, 'must be a file that can be read');
+  }
+}
+
+function unreadable(file: string, cause: unknown, right: string): ToolFileError {
+  return refused(file, `cannot be read (${cause instanceof Error ? cause.message : String(cause)}); ${right}`);
+}
+
+function refused(file: string, message: string): ToolFileError {
+  return new ToolFileError([{ file, line: 0, field: '', message }]);
+}

@@ -1,0 +1,122 @@
+import { toolNamePattern } from '@intendant/contracts';
+import type { JsonObject } from '@intendant/intent';
+import { durationPattern } from './duration.js';
+import { upstreamSchema } from './upstream-schema.js';
+
+const duration = { $ref: '#/$defs/duration' };
+const atLeastOne = { type: 'integer', minimum: 1, title: 'a whole number, 1 or more' };
+const text = { type: 'string', minLength: 1, title: 'text' };
+const jsonPointers = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', pattern: '^(?:/[^/]*)+$', title: 'a JSON Pointer such as /order_id' },
+  title: 'a list of JSON Pointers',
+};
+
+/**
+ * JSON Schema 2020-12 of a tool file, for editors and for the loader. Every `title` is a noun phrase: it completes
+ * "must be …" in the loader's messages.
+ */
+export const toolFileSchema: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'a tool file',
+  type: 'object',
+  additionalProperties: false,
+  required: ['apiVersion', 'name', 'version', 'description', 'effect', 'permission', 'input', 'upstream'],
+  properties: {
+    apiVersion: { enum: ['intendant/v1'] },
+    name: {
+      type: 'string',
+      maxLength: 64,
+      pattern: toolNamePattern.source,
+      title: 'lower-case words joined by dots, such as payments.refund.create, 64 characters at most',
+    },
+    version: { ...atLeastOne, description: 'Raise it when the contract changes.' },
+    description: { ...text, description: 'For the model: what the tool does, and when not to use it.' },
+    effect: { enum: ['read', 'write', 'destructive'] },
+    reversible: { type: 'boolean', title: 'true or false' },
+    compensation: {
+      type: 'object',
+      title: 'the inverse tool',
+      additionalProperties: false,
+      required: ['tool', 'args'],
+      properties: { tool: text, args: text },
+    },
+    permission: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$',
+      title: 'a permission such as payments:refund, without `*`',
+    },
+    phases: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', pattern: '^[a-z][a-z0-9_-]*$', title: 'a lower-case word' },
+      title: 'a list of phases without repetition',
+    },
+    input: { type: 'object', title: 'a JSON Schema of the arguments' },
+    output: { type: 'object', title: 'a JSON Schema of the result' },
+    inject: {
+      type: 'object',
+      title: 'trusted fields and where they come from',
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', title: 'a field name of letters, digits and `_`' },
+      additionalProperties: { enum: ['tenant', 'user', 'run'] },
+    },
+    businessKey: {
+      type: 'object',
+      title: 'the business identity of a call',
+      additionalProperties: false,
+      required: ['fields', 'window'],
+      properties: { fields: jsonPointers, window: duration },
+    },
+    approval: {
+      type: 'object',
+      title: 'who must agree',
+      additionalProperties: false,
+      required: ['required'],
+      properties: {
+        required: { type: 'boolean', title: 'true or false' },
+        quorum: atLeastOne,
+        ttl: duration,
+        view: text,
+      },
+    },
+    limits: {
+      type: 'object',
+      title: 'limits of a call',
+      additionalProperties: false,
+      properties: {
+        connect: { ...duration, description: 'For reaching the upstream; 2s when left out.' },
+        call: { ...duration, description: 'From the first byte sent to the last received; 10s when left out.' },
+        notice: duration,
+        concurrency: { ...atLeastOne, description: 'Attempts open at once in one dispatcher; 32 when left out.' },
+        ratePerTenant: { type: 'string', pattern: '^[1-9][0-9]*/[smhd]$', title: 'a rate such as 10/s' },
+        cost: text,
+      },
+    },
+    retry: {
+      type: 'object',
+      title: 'how often to try',
+      additionalProperties: false,
+      properties: {
+        attempts: { ...atLeastOne, maximum: 100, title: 'a whole number from 1 to 100' },
+        backoff: { ...duration, description: 'First delay, doubled each time; 500ms when left out.' },
+      },
+    },
+    result: {
+      type: 'object',
+      title: 'how results are shown',
+      additionalProperties: false,
+      properties: {
+        maxBytes: atLeastOne,
+        redact: jsonPointers,
+        trust: { enum: ['first_party', 'external'] },
+        list: { type: 'object', title: 'how lists are shortened' },
+      },
+    },
+    upstream: upstreamSchema,
+  },
+  $defs: {
+    duration: { type: 'string', pattern: durationPattern, title: 'a duration such as 2s, 500ms, 5m or PT24H' },
+  },
+};
