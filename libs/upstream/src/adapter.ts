@@ -1,0 +1,45 @@
+import type { ToolDefinition } from '@intendant/contracts';
+import type { Json, JsonObject, LookupAnswer, Verdict } from '@intendant/intent';
+
+/** One wire attempt of an intent. */
+export interface UpstreamRequest {
+  readonly tool: ToolDefinition;
+  /** The arguments with the injected fields filled in. */
+  readonly args: JsonObject;
+  /** The same for every attempt of the intent; the upstream's idempotency key. */
+  readonly key: string;
+  readonly intentId: string;
+  /** Different for every attempt: two wire requests with one attempt id mean a hidden re-sender. */
+  readonly attemptId: string;
+  readonly sandbox: boolean;
+}
+
+export type LookupRequest = Omit<UpstreamRequest, 'attemptId'>;
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /**
+   * Asked synchronously, once the connection stands and right before the first byte: is the lease still ours?
+   * `false` or an exception sends nothing and gives `not_executed` with cause `lease_over`.
+   */
+  readonly mayStart: () => boolean;
+  /** Told synchronously when the header bytes are handed to the socket; from then on silence means `unknown`. */
+  readonly onSend?: () => void;
+}
+
+export interface LookupOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** The only way out to an upstream. Neither method rejects: whatever happens becomes a verdict or an answer. */
+export interface UpstreamAdapter {
+  /** At most one wire request, never repeated, whatever the connection does. */
+  call(request: UpstreamRequest, options: CallOptions): Promise<Verdict>;
+  /** Asks the tool's `exists()`; every error and every timeout is `cannot_tell`. */
+  lookup(request: LookupRequest, options?: LookupOptions): Promise<LookupAnswer>;
+  /** Waits for running calls, each bounded by its call limit; later calls send nothing. */
+  close(): Promise<void>;
+}
+
+/** Null when `data` satisfies the tool's output schema (or there is none), else what is wrong with it. */
+export type ValidateOutput = (tool: ToolDefinition, data: Json) => string | null;

@@ -1,0 +1,84 @@
+import type { HttpUpstream, LookupDefinition } from '@intendant/contracts';
+import type { LookupRequest, UpstreamRequest } from './adapter.js';
+import { evaluate } from './expression.js';
+import { MappingError } from './mapping-error.js';
+import { fillHeader, fillPath, type TemplateValues } from './template.js';
+
+/** A request ready for the wire. */
+export interface WireRequest {
+  readonly origin: string;
+  readonly method: HttpUpstream['method'];
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: string | null;
+  /** Null for a lookup, which may be repeated freely. */
+  readonly attemptId: string | null;
+}
+
+/** Stands first among the headers, where the watch on sent headers looks for it. */
+export const attemptHeader = 'X-Attempt-Id';
+
+/** Ours alone: a tool file that set them would break the one promise they carry. */
+const reserved = new Set(['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding']);
+
+/** @throws MappingError when the tool file's mapping cannot be filled in from this request */
+export async function buildCall(request: UpstreamRequest): Promise<WireRequest> {
+  const { upstream } = request.tool;
+  const body = await bodyOf(request);
+  return {
+    ...target(upstream.baseUrl, upstream.path, request),
+    method: upstream.method,
+    headers: [
+      attemptHeader,
+      request.attemptId,
+      'Idempotency-Key',
+      request.key,
+      ...headersOf(upstream.headers, body !== null, request),
+    ],
+    body,
+    attemptId: request.attemptId,
+  };
+}
+
+/** The lookup carries the tool's headers too (credentials), its own taking precedence; no key, which belongs to the effect. */
+export function buildLookup(request: LookupRequest, lookup: LookupDefinition): WireRequest {
+  const { upstream } = request.tool;
+  return {
+    ...target(upstream.baseUrl, lookup.path, request),
+    method: lookup.method,
+    headers: headersOf({ ...upstream.headers, ...lookup.headers }, false, request),
+    body: null,
+    attemptId: null,
+  };
+}
+
+function target(baseUrl: string, template: string, values: TemplateValues): { origin: string; path: string } {
+  const base = new URL(baseUrl);
+  if (!/^https?:$/.test(base.protocol)) throw new MappingError('baseUrl is not an http or https address');
+  const path = base.pathname.replace(/\/$/, '') + fillPath(template, values);
+  // "//host/…" and "http://host/…" in place of a path would name another server to a proxy.
+  if (!/^\/(?![\\/])/.test(path)) throw new MappingError('the path does not stay on the address of the tool');
+  return { origin: base.origin, path };
+}
+
+function headersOf(templates: Readonly<Record<string, string>>, hasBody: boolean, values: TemplateValues): string[] {
+  const headers = new Map<string, [name: string, value: string]>();
+  if (hasBody) headers.set('content-type', ['Content-Type', 'application/json']);
+  for (const [name, template] of Object.entries(templates)) {
+    const id = name.toLowerCase();
+    if (reserved.has(id)) throw new MappingError(`the header ${name} cannot be set by a tool`);
+    headers.set(id, [name, fillHeader(template, values)]);
+  }
+  return [...headers.values()].flat();
+}
+
+async function bodyOf(request: UpstreamRequest): Promise<string | null> {
+  const { args, key, intentId, attemptId } = request;
+  const expression = request.tool.upstream.body;
+  if (expression === null) return null;
+  if (expression === '$args') return JSON.stringify(args);
+  const body = await evaluate(expression, { args, key, intentId, attemptId }, { args });
+  if (body === undefined) throw new MappingError('the body expression selects nothing');
+  return JSON.stringify(body);
+}

@@ -1,0 +1,75 @@
+import type { Json, JsonObject } from '@intendant/intent';
+import { MappingError } from './mapping-error.js';
+
+export interface TemplateValues {
+  readonly key: string;
+  readonly intentId: string;
+  readonly args: JsonObject;
+}
+
+const placeholder = /\{\{\s*(.*?)\s*\}\}/g;
+
+/**
+ * Fills `{{key}}`, `{{intentId}}`, `{{args.field}}` and `{{field}}` into a path, percent-encoded, and keeps the path
+ * where the tool file put it: a value cannot add, remove or climb a segment.
+ *
+ * @throws MappingError when a value is missing, is an object or a list, or would lead elsewhere
+ */
+export function fillPath(template: string, values: TemplateValues): string {
+  const cut = template.indexOf('?');
+  const path = cut < 0 ? template : template.slice(0, cut);
+  const query = cut < 0 ? '' : template.slice(cut);
+  const filled = fill(path, values, (text, name) => {
+    // An empty segment would address the collection instead of the member.
+    if (text === '') throw new MappingError(`{{${name}}} is empty`);
+    return encode(text, name);
+  });
+  if (climbs(filled)) throw new MappingError('the path contains a "." or ".." segment');
+  return filled + fill(query, values, encode);
+}
+
+/**
+ * Fills the same placeholders into a header value.
+ *
+ * @throws MappingError when a value is missing, is an object or a list, or cannot stand in a header
+ */
+export function fillHeader(template: string, values: TemplateValues): string {
+  return fill(template, values, (text, name) => {
+    if (!/^[\t\x20-\x7e]*$/.test(text)) throw new MappingError(`{{${name}}} has characters that a header cannot carry`);
+    return text.replaceAll('\t', ' ');
+  });
+}
+
+function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
+  return template.replace(placeholder, (_, name: string) => write(textOf(lookUp(name, values), name), name));
+}
+
+function lookUp(name: string, values: TemplateValues): Json | undefined {
+  if (name === 'key') return values.key;
+  if (name === 'intentId') return values.intentId;
+  const field = name.startsWith('args.') ? name.slice('args.'.length) : name;
+  return Object.hasOwn(values.args, field) ? values.args[field] : undefined;
+}
+
+function textOf(value: Json | undefined, name: string): string {
+  if (value === undefined || value === null) throw new MappingError(`{{${name}}} has no value`);
+  if (typeof value === 'object') throw new MappingError(`{{${name}}} is not a plain value`);
+  return String(value);
+}
+
+function encode(text: string, name: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch (error) {
+    throw new MappingError(`{{${name}}} is not well-formed text`, { cause: error });
+  }
+}
+
+/** Servers and proxies decode before they resolve dots, so an encoded slash counts as a slash here. */
+function climbs(path: string): boolean {
+  return path
+    .replace(/%2f|%5c/gi, '/')
+    .replace(/%2e/gi, '.')
+    .split(/[\\/]/)
+    .some((segment) => segment === '.' || segment === '..');
+}
