@@ -1,0 +1,126 @@
+import { Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
+import type { Intent, JsonObject } from '@intendant/intent';
+import { propose, rule } from '@intendant/policy';
+import { newId } from '@intendant/runtime';
+import type { Run, Store } from '@intendant/store';
+import {
+  dropTrustedFields,
+  fingerprint,
+  intentKey,
+  mayCall,
+  readToolIntent,
+  type ToolIntentMessage,
+  type ToolRegistry,
+} from '@intendant/tools';
+
+/** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
+const maxWaiting = 5_000;
+
+export interface Admitted {
+  readonly intent: Intent;
+  /** Answered from an earlier submit of the same step or arguments. */
+  readonly replayed: boolean;
+}
+
+/** From a message and a verified session to a recorded intent, in one straight line. */
+export class Admission {
+  constructor(
+    private readonly store: Store,
+    private readonly tools: ToolRegistry,
+  ) {}
+
+  /** @throws Refusal when nothing is recorded: the message, the run or the arguments are not good, or this service is overloaded. */
+  async admit(session: Session, payload: Uint8Array, traceparent: string | null): Promise<Admitted> {
+    if (this.store.door.waiting > maxWaiting) {
+      throw new Refusal(
+        'unavailable',
+        'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
+      );
+    }
+    const message = readToolIntent(payload);
+    const tool = this.find(message, session);
+    const { args, dropped } = dropTrustedFields(message.args, Object.keys(tool.inject));
+    const permitted = mayCall(tool, session);
+    // Whoever may not call a tool learns nothing about its arguments.
+    if (permitted.allowed) this.check(tool, args);
+    const run = await this.openRun(session);
+    const ruling = rule({ session, tool, permitted });
+    const submission = {
+      intentId: newId(),
+      stepId: message.stepId,
+      args,
+      dropped,
+      key: intentKey(session, message, args),
+      fingerprint: fingerprint(args),
+      sandbox: false,
+      traceparent,
+    };
+    const proposal = { ...propose(submission, session, tool), expiresAt: run.expiresAt };
+    const result = await this.store.door.execute({
+      intentId: proposal.intentId,
+      command: { type: 'record', proposal, ruling },
+    });
+    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
+    throw new Refusal(
+      'idempotency_conflict',
+      `Step ${message.stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
+      { intentId: result.intent?.proposal.intentId ?? null },
+    );
+  }
+
+  private find(message: ToolIntentMessage, session: Session): ToolDefinition {
+    const tool = this.tools.get(message.tool);
+    if (!tool) {
+      const near = this.tools.suggest(message.tool, (t) => mayCall(t, session).allowed);
+      throw new Refusal(
+        'unknown_tool',
+        `There is no tool ${message.tool}.${near ? ` Did you mean ${near}?` : ' List the tools to see what there is.'}`,
+        {
+          ...(near && { suggestion: near }),
+        },
+      );
+    }
+    if (message.toolVersion !== null && message.toolVersion !== tool.version) {
+      throw new Refusal(
+        'unknown_tool',
+        `${tool.name} has version ${tool.version}, not ${message.toolVersion}. List the tools to see its present contract.`,
+        {
+          version: tool.version,
+        },
+      );
+    }
+    if (message.sandbox) {
+      throw new Refusal(
+        'invalid_message',
+        `${tool.name} has no sandbox: sandbox calls are not supported yet. Nothing was recorded.`,
+        {
+          problems: [{ pointer: '/sandbox', expected: 'false', got: 'true' }],
+        },
+      );
+    }
+    return tool;
+  }
+
+  private check(tool: ToolDefinition, args: JsonObject): void {
+    const problems = this.tools.check(tool, args);
+    const [first] = problems;
+    if (!first) return;
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+    throw new Refusal(
+      'invalid_arguments',
+      `The arguments of ${tool.name} are not right: ${first.pointer || 'the arguments'}: expected ${first.expected}, got ${first.got}${more}. Nothing was recorded; correct every field named in details.`,
+      { problems: problems.map((problem) => ({ ...problem })) as unknown as JsonObject[] },
+    );
+  }
+
+  /** The token alone is not enough: the run it speaks for must still be open. */
+  private async openRun(session: Session): Promise<Run> {
+    const run = await this.store.runs.find(session.runId);
+    if (!run || run.tenant !== session.tenant) {
+      throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
+    }
+    if (run.closed)
+      throw new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
+    return run;
+  }
+}

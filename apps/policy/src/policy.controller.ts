@@ -1,0 +1,141 @@
+import {
+  durables,
+  type HintMessage,
+  OnHint,
+  OnRequest,
+  OnWork,
+  type RpcRequest,
+  type WorkMessage,
+} from '@intendant/bus';
+import {
+  fitMessage,
+  type IntentResult,
+  Refusal,
+  readIds,
+  resultOf,
+  type Session,
+  subjects,
+} from '@intendant/contracts';
+import { authorizeOperator, bearer, type KeyRing, type OperatorIdentity, RunTokens } from '@intendant/credentials';
+import { faultPoint } from '@intendant/runtime';
+import { Store, StoreUnavailable } from '@intendant/store';
+import { type CatalogueEntry, catalogue, type ToolRegistry } from '@intendant/tools';
+import { Controller, Inject } from '@nestjs/common';
+import { Admission } from './admission.js';
+import { readFields } from './read-fields.js';
+import { readTraceparent } from './read-traceparent.js';
+import { readWait } from './read-wait.js';
+
+export const operatorKeys = Symbol('operator keys');
+export const policyTools = Symbol('tools of the policy service');
+
+/** Everything the policy service answers to. */
+@Controller()
+export class PolicyController {
+  constructor(
+    private readonly admission: Admission,
+    private readonly tokens: RunTokens,
+    private readonly store: Store,
+    @Inject(operatorKeys) private readonly operators: KeyRing<OperatorIdentity>,
+    @Inject(policyTools) private readonly tools: ToolRegistry,
+  ) {}
+
+  /** A submit that waits for its answer: once it is answered, PostgreSQL has it. */
+  @OnRequest(subjects.rpcSubmit)
+  async submit({ payload, headers }: RpcRequest): Promise<IntentResult> {
+    const wait = readWait(headers.get('Intendant-Wait'));
+    const session = await this.session(headers.get('Authorization'));
+    const { intent, replayed } = await available(() =>
+      this.admission.admit(session, payload, readTraceparent(headers.get('traceparent'))),
+    );
+    faultPoint('policy.before_reply');
+    if (wait === 0) return fitMessage(resultOf(intent, replayed));
+    const later = await this.store.outcomes.wait(intent.proposal.intentId, wait, { known: intent }).catch(() => intent);
+    return fitMessage(resultOf(later ?? intent, replayed));
+  }
+
+  /** A submit without an answer. What cannot be admitted is kept for an operator, since nobody waits for the refusal. */
+  @OnWork(durables.admission.subject, { ...durables.admission, concurrency: 256 })
+  async take(message: WorkMessage): Promise<void> {
+    const { subject, payload, headers } = message;
+    let session: Session | null = null;
+    try {
+      // A message may have waited for longer than its token lives; what counts is when it was sent.
+      session = await this.session(headers.get('Authorization'), message.storedAt);
+      if (subject !== subjects.intents(session.tenant)) {
+        throw new Refusal(
+          'unauthenticated',
+          `The token is of tenant ${session.tenant}; publish to ${subjects.intents(session.tenant)}.`,
+        );
+      }
+      await this.admission.admit(session, payload, readTraceparent(headers.get('traceparent')));
+    } catch (error) {
+      // Anything else than a refusal about the message itself is delivered again.
+      if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
+      const credential = headers.get('Authorization') ?? '';
+      await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
+    }
+  }
+
+  /** Admits a kept message again, on behalf of its verified sender, at an operator's request. */
+  @OnRequest(subjects.rpcReplayMessage)
+  async replay({ payload, headers }: RpcRequest): Promise<IntentResult> {
+    const operator = authorizeOperator(this.operators, headers.get('Authorization'), 'operator');
+    const { id } = readFields(payload, ['id']);
+    if (id === undefined)
+      throw new Refusal('invalid_message', 'The message must be like {"id":"<id of a dead message>"}.');
+    const message = await this.store.deadMessages.find(id);
+    if (!message || (operator.tenant !== '*' && message.tenant !== operator.tenant)) {
+      throw new Refusal('not_found', `There is no dead message ${id}.`);
+    }
+    if (!message.session) {
+      throw new Refusal(
+        'conflict',
+        `Nobody could say who sent message ${id}, so it can be read but not replayed: ${message.error.message}`,
+      );
+    }
+    const { session } = message;
+    const { intent, replayed } = await available(() => this.admission.admit(session, message.payload, null));
+    await this.store.deadMessages.markReplayed(id, operator.name, intent.proposal.intentId);
+    return fitMessage(resultOf(intent, replayed));
+  }
+
+  /** What the caller may call, as the model may see it. */
+  @OnRequest(subjects.rpcTools)
+  async list({ payload, headers }: RpcRequest): Promise<{ tools: CatalogueEntry[] }> {
+    const session = await this.session(headers.get('Authorization'));
+    const { query = '', namespace = '' } = readFields(payload, ['query', 'namespace']);
+    const wanted = query.toLowerCase();
+    const tools = catalogue(this.tools, session).filter(
+      (tool) =>
+        (namespace === '' || tool.name.startsWith(`${namespace}.`)) &&
+        (wanted === '' || `${tool.name} ${tool.description}`.toLowerCase().includes(wanted)),
+    );
+    return { tools };
+  }
+
+  @OnHint(subjects.hintChanged)
+  changed({ payload }: HintMessage): void {
+    this.store.outcomes.notify(readIds(payload));
+  }
+
+  private async session(authorization: string | undefined, at?: number): Promise<Session> {
+    const token = bearer(authorization);
+    if (token === null)
+      throw new Refusal('unauthenticated', 'No run token: send the header Authorization: Bearer <run token>.');
+    return this.tokens.verify(token, at);
+  }
+}
+
+/** A database that is away is told as what it is: nothing is known to be recorded, and sending again is safe. */
+async function available<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new Refusal(
+      'unavailable',
+      'The store did not answer. It is not known whether the intent was recorded; sending it again with the same step is safe.',
+    );
+  }
+}

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Bus, BusModule, Bus as BusToken, commitHints, connectBus, durables, NatsStrategy } from '@intendant/bus';
+import { type ErrorObject, type IntentResult, subjects } from '@intendant/contracts';
+import { parseOperatorKeys, RunTokens } from '@intendant/credentials';
+import { createLogger, startService } from '@intendant/runtime';
+import { Store, StoreModule } from '@intendant/store';
+import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
+import { type INestApplication, Module } from '@nestjs/common';
+import { ulid } from 'ulid';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { PolicyModule } from './policy.module.js';
+
+const tokenSecret = 'a secret of the specs, longer than 32 bytes';
+const digest = (key: string) => createHash('sha256').update(key).digest('hex');
+const operators = parseOperatorKeys(
+  `olga@acme:operator=${digest('olga')},vera@acme:viewer=${digest('vera')},root@*:admin+operator=${digest('root')}`,
+);
+const toolFile = `
+apiVersion: intendant/v1
+name: mail.send
+version: 1
+description: Sends a mail.
+effect: destructive
+reversible: false
+permission: mail:send
+input: { type: object, required: [to], properties: { to: { type: string } }, additionalProperties: false }
+output: { type: object }
+limits: { connect: 1s, call: 2s }
+upstream:
+  http: { baseUrl: 'http://127.0.0.1:1', method: POST, path: /mails, body: $args }
+  guarantee: lookup
+  maxProcessing: 1s
+  lookup:
+    { method: GET, path: '/mails?reference={{key}}', present: $count(data) > 0, authoritative: true, lag: 0s, spacing: 1s, deadline: 5m }
+`;
+
+@Module({})
+class Application {}
+
+const folder = mkdtempSync(join(tmpdir(), 'intendant-policy-'));
+let database: TestDatabase;
+let nats: NatsServer;
+let app: INestApplication;
+let store: Store;
+let client: Bus;
+
+async function serve(): Promise<void> {
+  const imports = [
+    BusModule.forRoot({ url: nats.url, name: 'policy' }),
+    StoreModule.forRootAsync({
+      inject: [BusToken],
+      useFactory: (bus: Bus) => ({ url: database.url, name: 'policy-spec', committed: commitHints(bus) }),
+    }),
+    PolicyModule.forRoot({ toolsDir: folder, tokenSecret, operators }),
+  ];
+  app = await startService({
+    name: 'policy',
+    module: { module: Application, imports },
+    host: '127.0.0.1',
+    port: 0,
+    logger: createLogger('policy', 'silent'),
+    prepare: (made) =>
+      void made.connectMicroservice({ strategy: new NatsStrategy({ bus: made.get(BusToken), service: 'policy' }) }),
+  });
+  store = app.get(Store);
+}
+
+beforeAll(async () => {
+  writeFileSync(join(folder, 'mail.send.tool.yaml'), toolFile);
+  [database, nats] = await Promise.all([createDatabase(), startNats()]);
+  client = await connectBus({ url: nats.url, name: 'agent' });
+  await serve();
+});
+afterAll(async () => {
+  await client.close();
+  await app.close();
+  await nats.stop();
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+/** A run of a tenant, and the token that its agent holds. */
+async function openRun(tenant = 'acme', expiresInMs = 60_000) {
+  const run = {
+    id: `run_${ulid()}`,
+    tenant,
+    user: 'ada',
+    profile: 'batch' as const,
+    permissions: ['mail:*'],
+    phase: null,
+    openedBy: 'bot',
+  };
+  await store.runs.open(run, 60_000);
+  const { id: runId, user, profile, permissions, phase } = run;
+  const session = { tenant, runId, user, profile, permissions, phase, expiresAt: Date.now() + expiresInMs };
+  return { runId, token: await new RunTokens(tokenSecret).issue(session) };
+}
+const message = (over = {}) => JSON.stringify({ tool: 'mail.send', args: { to: 'bob' }, stepId: 's1', ...over });
+
+async function request(subject: string, credential: string | null, body: string, headers: Record<string, string> = {}) {
+  const { data } = await client.request(subject, body, {
+    headers: { ...(credential !== null && { Authorization: `Bearer ${credential}` }), ...headers },
+    timeoutMs: 10_000,
+  });
+  return JSON.parse(new TextDecoder().decode(data)) as IntentResult & { error: ErrorObject | null };
+}
+const submit = (token: string | null, body = message(), headers = {}) =>
+  request(subjects.rpcSubmit, token, body, headers);
+
+let published = 0;
+async function publish(token: string, body: string, tenant = 'acme'): Promise<void> {
+  published += 1;
+  const headers = { Authorization: `Bearer ${token}` };
+  const { failed } = await client.publish([
+    { subject: subjects.intents(tenant), payload: body, msgId: `submit ${published}`, headers },
+  ]);
+  expect(failed).toEqual([]);
+}
+const listed = (runId: string) => store.intents.list({ runId, limit: 10 });
+const deadLetter = (code: string) =>
+  vi.waitFor(async () => {
+    const found = (await store.deadMessages.list({ limit: 10 })).find(({ error }) => error.code === code);
+    if (!found) throw new Error(`no dead message says ${code}`);
+    return found;
+  }, 10_000);
+
+describe('a submit that waits for its answer', () => {
+  test('is answered once it is recorded; a second one from the first', async () => {
+    const { runId, token } = await openRun();
+    const first = await submit(token);
+    expect(first).toMatchObject({ status: 'authorized', outcome: 'undecided', replayed: false, runId, error: null });
+    expect(await submit(token)).toMatchObject({ intentId: first.intentId, replayed: true });
+    expect(await listed(runId)).toHaveLength(1);
+  });
+
+  test('may wait for the outcome, and hears of it before it would poll', async () => {
+    const { runId, token } = await openRun();
+    const from = performance.now();
+    const waiting = submit(token, message(), { 'Intendant-Wait': '20s' });
+    const [row] = await vi.waitFor(async () => {
+      const rows = await listed(runId);
+      expect(rows).toHaveLength(1);
+      return rows;
+    });
+    await store.door.execute({ intentId: row?.intentId ?? '', command: { type: 'cancel', by: 'ada' } });
+    expect(await waiting).toMatchObject({ status: 'cancelled', error: { code: 'cancelled' } });
+    expect(performance.now() - from).toBeLessThan(900);
+  });
+
+  test('gets the present state when the wait is over', async () => {
+    const { token } = await openRun();
+    expect(await submit(token, message(), { 'Intendant-Wait': '50ms' })).toMatchObject({ status: 'authorized' });
+  });
+
+  test.each([
+    ['no token', null, {}, 'unauthenticated'],
+    ['a token that is none', 'nonsense', {}, 'unauthenticated'],
+    ['a wait that is none', 'nonsense', { 'Intendant-Wait': 'soon' }, 'invalid_message'],
+  ])('with %s is refused', async (_, token, headers, code) => {
+    expect((await submit(token, message(), headers)).error?.code).toBe(code);
+  });
+
+  test('keeps a trace context, and only that', async () => {
+    const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const traceOf = async (traceparent: string) => {
+      const { token } = await openRun();
+      const { intentId } = await submit(token, message(), { traceparent });
+      return (await store.intents.load(intentId))?.proposal.traceparent;
+    };
+    expect(await traceOf(trace)).toBe(trace);
+    expect(await traceOf('mallory was here')).toBeNull();
+  });
+});
+
+describe('a submit without an answer', () => {
+  test('is admitted once, however often it is delivered', async () => {
+    const { runId, token } = await openRun();
+    await Promise.all([publish(token, message()), publish(token, message())]);
+    await vi.waitFor(async () => expect(await listed(runId)).toHaveLength(1), 10_000);
+    await vi.waitFor(async () => expect(await client.backlog(durables.admission)).toBe(0));
+    expect(await listed(runId)).toHaveLength(1);
+  });
+
+  test('that cannot be read becomes a dead message that operators may read; replayed, it is refused as before', async () => {
+    const { runId, token } = await openRun();
+    await publish(token, 'not JSON');
+    const dead = await deadLetter('invalid_message');
+    expect(dead).toMatchObject({ subject: 'intendant.intents.acme', session: { runId, tenant: 'acme' } });
+    expect(new TextDecoder().decode((await store.deadMessages.find(dead.id))?.payload)).toBe('not JSON');
+    expect(JSON.stringify(dead)).not.toContain(token);
+
+    const replay = (key: string) => request(subjects.rpcReplayMessage, key, JSON.stringify({ id: dead.id }));
+    expect((await replay('vera')).error?.code).toBe('forbidden');
+    expect((await replay('nobody')).error?.code).toBe('unauthenticated');
+    expect((await replay('olga')).error?.code, 'it is as unreadable as before').toBe('invalid_message');
+    expect(await store.deadMessages.find(dead.id)).toMatchObject({ intentId: null });
+  });
+
+  test('that waited for longer than its token lives is judged by when it was sent', async () => {
+    const { runId, token } = await openRun('acme', 1_500);
+    await app.close();
+    await publish(token, message());
+    await vi.waitFor(() => expect(new RunTokens(tokenSecret).verify(token)).rejects.toThrow('has expired'), 5_000);
+    await serve();
+    await vi.waitFor(async () => expect(await listed(runId)).toHaveLength(1), 10_000);
+  });
+
+  test('from nobody known is kept but cannot be replayed', async () => {
+    await publish('nonsense', message());
+    const dead = await deadLetter('unauthenticated');
+    expect(dead.session).toBeNull();
+    const replay = (key: string) => request(subjects.rpcReplayMessage, key, JSON.stringify({ id: dead.id }));
+    expect((await replay('olga')).error?.code).toBe('conflict');
+    expect((await replay('root')).error?.code).toBe('conflict');
+  });
+
+  test("on another tenant's subject is not admitted", async () => {
+    const { runId, token } = await openRun();
+    await publish(token, message(), 'umbrella');
+    const kept = await vi.waitFor(async () => {
+      const found = (await store.deadMessages.list({ limit: 10 })).find(({ session }) => session?.runId === runId);
+      expect(found).toBeDefined();
+      return found;
+    });
+    expect(kept?.error.message).toContain('publish to intendant.intents.acme');
+    expect(await listed(runId)).toEqual([]);
+    const replayed = await request(subjects.rpcReplayMessage, 'olga', JSON.stringify({ id: kept?.id }));
+    expect(replayed).toMatchObject({ status: 'authorized', runId });
+    expect(await store.deadMessages.find(kept?.id ?? '')).toMatchObject({ intentId: replayed.intentId });
+  });
+});
+
+test('the list of tools shows what the run may call', async () => {
+  const { token } = await openRun();
+  const ask = async (query: object) =>
+    (await request(subjects.rpcTools, token, JSON.stringify(query))) as unknown as { tools: { name: string }[] };
+  expect((await ask({})).tools.map(({ name }) => name)).toEqual(['mail.send']);
+  expect((await ask({ query: 'SENDS' })).tools).toHaveLength(1);
+  expect((await ask({ namespace: 'mai' })).tools).toEqual([]);
+});
+
+test('a change of meaning under the same version is refused at start', async () => {
+  const { loadRegistry } = await import('./load-registry.js');
+  await loadRegistry(store, folder);
+  writeFileSync(
+    join(folder, 'mail.send.tool.yaml'),
+    toolFile.replace('{ type: string }', '{ type: string, maxLength: 3 }'),
+  );
+  await expect(loadRegistry(store, folder)).rejects.toThrow(/mail\.send\.tool\.yaml: .*version/s);
+  writeFileSync(join(folder, 'mail.send.tool.yaml'), toolFile);
+});

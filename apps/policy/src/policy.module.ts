@@ -1,0 +1,29 @@
+import { RunTokens } from '@intendant/credentials';
+import { Store } from '@intendant/store';
+import type { ToolRegistry } from '@intendant/tools';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Admission } from './admission.js';
+import type { PolicyConfig } from './config.js';
+import { loadRegistry } from './load-registry.js';
+import { operatorKeys, PolicyController, policyTools } from './policy.controller.js';
+
+/** Needs Store and Bus from the application around it. */
+@Module({})
+export class PolicyModule {
+  static forRoot(config: Pick<PolicyConfig, 'toolsDir' | 'tokenSecret' | 'operators'>): DynamicModule {
+    return {
+      module: PolicyModule,
+      controllers: [PolicyController],
+      providers: [
+        { provide: policyTools, inject: [Store], useFactory: (store: Store) => loadRegistry(store, config.toolsDir) },
+        { provide: operatorKeys, useValue: config.operators },
+        { provide: RunTokens, useFactory: () => new RunTokens(config.tokenSecret) },
+        {
+          provide: Admission,
+          inject: [Store, policyTools],
+          useFactory: (store: Store, tools: ToolRegistry) => new Admission(store, tools),
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,1 @@
+export { type RunOptions, runService } from './run-service.js';

@@ -1,0 +1,57 @@
+import { Bus, BusModule, commitHints, NatsStrategy } from '@intendant/bus';
+import { HealthModule, type Logger, type ServiceOptions, startService } from '@intendant/runtime';
+import { Store, StoreModule } from '@intendant/store';
+import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+
+export interface RunOptions {
+  /** Name of the process, in logs, in the database's list of sessions and on the bus. */
+  readonly name: string;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly logger: Logger;
+  /** What the process does; finds `Store` and `Bus` as global providers. */
+  readonly features: readonly DynamicModule[];
+  readonly fastify?: ServiceOptions['fastify'];
+  /** Called once the application is assembled, before it listens. */
+  readonly assembled?: (app: NestFastifyApplication) => void;
+}
+
+@Module({})
+class Service {}
+
+/**
+ * What every service is made of: one connection to the bus, one pool to the database whose commits are hinted at,
+ * health, and the features of this process.
+ *
+ * @throws whatever keeps it from starting, in plain words
+ */
+export function runService(options: RunOptions): Promise<INestApplication> {
+  const { name, databaseUrl, natsUrl, host, port, logger, features, fastify, assembled } = options;
+  const imports = [
+    BusModule.forRoot({ url: natsUrl, name }),
+    StoreModule.forRootAsync({
+      inject: [Bus],
+      useFactory: (bus: Bus) => ({ url: databaseUrl, name, committed: commitHints(bus) }),
+    }),
+    HealthModule.forRoot([Store, Bus], (store: Store, bus: Bus) => [
+      { name: 'database', check: () => store.ping() },
+      { name: 'bus', check: async () => void (await bus.rtt()) },
+    ]),
+    ...features,
+  ];
+  return startService({
+    name,
+    module: { module: Service, imports },
+    host,
+    port,
+    logger,
+    ...(fastify && { fastify }),
+    prepare: (app) => {
+      app.connectMicroservice({ strategy: new NatsStrategy({ bus: app.get(Bus), service: name }) });
+      assembled?.(app);
+    },
+  });
+}
