@@ -1,0 +1,99 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ToolDefinition } from '@intendant/contracts';
+import type { In, Verdict } from '@intendant/intent';
+import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
+import { type Store, StoreUnavailable } from '@intendant/store';
+import type { ToolRegistry } from '@intendant/tools';
+import type { UpstreamAdapter } from '@intendant/upstream';
+
+/** An attempt this process owns: recorded, not sent yet. */
+export interface OpenAttempt {
+  readonly intent: In<'dispatching'>;
+  /** When its lease ends on the own monotonic clock; earlier than on the database clock, never later. */
+  readonly leaseEnds: number;
+}
+
+/** The steps of one wire attempt: start it, send it, record what became of it. */
+export class Attempts {
+  constructor(
+    private readonly store: Store,
+    private readonly tools: ToolRegistry,
+    private readonly upstream: UpstreamAdapter,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Records the attempt before its first byte; null when there is nothing to send, or somebody else was faster. */
+  async start(intentId: string): Promise<OpenAttempt | null> {
+    const before = monotonic();
+    const attemptId = newId();
+    const { intent } = await this.store.door.execute({ intentId, command: { type: 'start_attempt', attemptId } });
+    if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
+    // The lease began on the database clock after this process asked for it, so counting from the question is safe.
+    return { intent, leaseEnds: before + intent.proposal.terms.leaseMs };
+  }
+
+  /** Sends it, at most once, and records the verdict. */
+  async finish(open: OpenAttempt): Promise<void> {
+    faultPoint('dispatcher.after_start');
+    const verdict = await this.send(open);
+    faultPoint('dispatcher.after_answer');
+    await this.report(open.intent, verdict);
+    faultPoint('dispatcher.after_verdict');
+  }
+
+  private async send({ intent, leaseEnds }: OpenAttempt): Promise<Verdict> {
+    const { proposal, attempt } = intent;
+    const tool = this.tools.get(proposal.tool);
+    if (!tool || tool.contractDigest !== proposal.contractDigest) return notLoaded(tool, intent);
+    const { key, intentId, sandbox } = proposal;
+    const { attemptId } = attempt;
+    const args = { ...proposal.args, ...proposal.injected };
+    return this.upstream.call(
+      { tool, args, key, intentId, attemptId, sandbox },
+      {
+        // A process that was stopped for a while must not send under a lease that others see as ended.
+        mayStart: () => monotonic() + tool.limits.callMs < leaseEnds,
+        onSend: () => {
+          // Stopped between the check and the first byte: nothing can take it back, so somebody has to know.
+          if (monotonic() >= leaseEnds) this.logger.error({ intentId, attemptId }, 'sent after the lease had ended');
+          faultPoint('dispatcher.after_send');
+        },
+      },
+    );
+  }
+
+  /** The verdict is evidence nobody else has; it is offered until the database takes it. */
+  private async report(intent: In<'dispatching'>, verdict: Verdict): Promise<void> {
+    const { intentId } = intent.proposal;
+    const command = {
+      type: 'record_verdict',
+      attemptId: intent.attempt.attemptId,
+      verdict,
+      jitter: Math.random(),
+    } as const;
+    const commandId = newId();
+    for (let pause = 100; ; pause = Math.min(pause * 2, 5_000)) {
+      try {
+        const result = await this.store.door.execute({ intentId, command, commandId });
+        if (result.kind === 'accepted' && result.events.some((event) => event.type === 'corrected')) {
+          this.logger.error(
+            { intentId, attempt: intent.attempt.number },
+            'late success: the upstream exceeded its declared maximum processing time',
+          );
+        }
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        this.logger.warn({ intentId, err: error }, 'verdict not recorded yet');
+        await wait(pause);
+      }
+    }
+  }
+}
+
+function notLoaded(tool: ToolDefinition | undefined, { proposal }: In<'dispatching'>): Verdict {
+  const detail = tool
+    ? `this dispatcher has ${proposal.tool} with another contract`
+    : `this dispatcher has no tool ${proposal.tool}`;
+  return { kind: 'not_executed', cause: 'tool_not_loaded', transient: true, retryAfterMs: null, detail };
+}

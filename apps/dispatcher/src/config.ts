@@ -1,0 +1,21 @@
+import { type Environment, port, refuseUnknown, required, setting } from '@intendant/runtime';
+
+export interface DispatcherConfig {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly toolsDir: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @throws ConfigError */
+export function readConfig(env: Environment): DispatcherConfig {
+  refuseUnknown(env);
+  return {
+    databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
+    natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
+    host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
+    port: port(env, 0),
+  };
+}

@@ -1,0 +1,23 @@
+import { durables, type HintMessage, OnHint, OnWork, type WorkMessage } from '@intendant/bus';
+import { readRing, subjects } from '@intendant/contracts';
+import { Controller } from '@nestjs/common';
+import { Dispatcher } from './dispatcher.js';
+
+@Controller()
+export class DispatcherController {
+  constructor(private readonly dispatcher: Dispatcher) {}
+
+  /** The doorbell of an outbox message; acknowledged once the attempts that can start now are recorded. Junk is dropped. */
+  @OnWork(durables.dispatch.subject, { ...durables.dispatch, concurrency: 16 })
+  async ring(message: WorkMessage): Promise<void> {
+    const ring = readRing(message.payload);
+    if (ring) await this.dispatcher.take(ring);
+  }
+
+  /** Rings before the durable doorbell does. */
+  @OnHint(subjects.hintDispatch, { queue: true })
+  async hint(hint: HintMessage): Promise<void> {
+    const ring = readRing(hint.payload);
+    if (ring) await this.dispatcher.take(ring);
+  }
+}

@@ -1,0 +1,46 @@
+import type { ToolDefinition } from '@intendant/contracts';
+import type { Json } from '@intendant/intent';
+import type { Logger } from '@intendant/runtime';
+import { Store } from '@intendant/store';
+import { loadTools, type ToolRegistry } from '@intendant/tools';
+import { HttpAdapter } from '@intendant/upstream';
+import { type BeforeApplicationShutdown, type DynamicModule, Module } from '@nestjs/common';
+import { Attempts } from './attempts.js';
+import { DispatcherController } from './dispatcher.controller.js';
+import { Dispatcher } from './dispatcher.js';
+
+/** Needs Store and Bus from the application around it. */
+@Module({})
+export class DispatcherModule implements BeforeApplicationShutdown {
+  constructor(
+    private readonly dispatcher: Dispatcher,
+    private readonly upstream: HttpAdapter,
+  ) {}
+
+  static forRoot(config: { readonly toolsDir: string }, logger: Logger): DynamicModule {
+    return {
+      module: DispatcherModule,
+      controllers: [DispatcherController],
+      providers: [
+        { provide: 'dispatcher tools', useFactory: () => loadTools(config.toolsDir, process.env) },
+        {
+          provide: HttpAdapter,
+          inject: ['dispatcher tools'],
+          useFactory: (tools: ToolRegistry) =>
+            new HttpAdapter((tool: ToolDefinition, data: Json) => tools.checkOutput(tool, data)),
+        },
+        {
+          provide: Dispatcher,
+          inject: [Store, 'dispatcher tools', HttpAdapter],
+          useFactory: (store: Store, tools: ToolRegistry, upstream: HttpAdapter) =>
+            new Dispatcher(new Attempts(store, tools, upstream, logger), tools, logger),
+        },
+      ],
+    };
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.dispatcher.stop();
+    await this.upstream.close();
+  }
+}

@@ -1,0 +1,132 @@
+import type { Ring } from '@intendant/contracts';
+import { faultPoint, type Logger } from '@intendant/runtime';
+import { StoreUnavailable } from '@intendant/store';
+import type { ToolRegistry } from '@intendant/tools';
+import type { Attempts } from './attempts.js';
+import { Seen } from './seen.js';
+import { Slots } from './slots.js';
+
+/** Open attempts of this process over all tools. */
+const maxOpen = 512;
+/** Intents of one tool that wait here for a slot; more are left to be announced again. */
+const maxWaiting = 5_000;
+/** Tools whose absence is logged; whoever reaches the subject can name any. */
+const maxNotServed = 1_000;
+
+type Announced = Ring['intents'][number];
+
+/** Takes announced intents, as many at once as the tools allow, so that a slow upstream holds only its own. */
+export class Dispatcher {
+  private readonly seen = new Seen(50_000);
+  private readonly open = new Slots(maxOpen);
+  private readonly perTool = new Map<string, Slots>();
+  private readonly running = new Set<Promise<void>>();
+  private readonly notServed = new Set<string>();
+
+  constructor(
+    private readonly attempts: Attempts,
+    private readonly tools: ToolRegistry,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Resolves when each of the intents that finds a free slot has its attempt recorded. The others wait here without
+   * holding up the announcement: should this process die, they are announced again.
+   *
+   * @throws StoreUnavailable when an attempt could not be recorded
+   */
+  async take(ring: Ring): Promise<void> {
+    faultPoint('dispatcher.after_ring');
+    await Promise.all(ring.intents.map((intent) => this.takeOne(intent)));
+  }
+
+  private async takeOne(announced: Announced): Promise<void> {
+    const announcement = `${announced.id}:${announced.version}`;
+    if (!this.serves(announced) || !this.seen.first(announcement)) return;
+    const slots = this.slotsOf(announced.tool);
+    if (slots.waiting >= maxWaiting) return this.seen.forget(announcement);
+    if (slots.isFree && this.open.isFree) return this.startInTurn(announced, announcement, slots);
+    this.startInTurn(announced, announcement, slots).catch((error: unknown) =>
+      this.logger.warn({ err: error, intentId: announced.id }, 'attempt not started; it will be announced again'),
+    );
+  }
+
+  private async startInTurn({ id }: Announced, announcement: string, slots: Slots): Promise<void> {
+    if (!(await slots.take())) return this.seen.forget(announcement);
+    if (!(await this.open.take())) {
+      slots.release();
+      return this.seen.forget(announcement);
+    }
+    const release = () => {
+      this.open.release();
+      slots.release();
+    };
+    try {
+      // Rejected (not due yet, say): the same announcement may be right another time.
+      if (!(await this.track(this.begin(id, release)))) this.seen.forget(announcement);
+    } catch (error) {
+      release();
+      this.seen.forget(announcement);
+      if (error instanceof StoreUnavailable) throw error;
+      // An intent that cannot be read would otherwise bring its announcement back for ever.
+      this.logger.error({ err: error, intentId: id }, 'attempt cannot be started');
+    }
+  }
+
+  /** True when there is something to send. */
+  private async begin(id: string, release: () => void): Promise<boolean> {
+    const attempt = await this.attempts.start(id);
+    if (attempt === null) {
+      release();
+      return false;
+    }
+    const wire = this.attempts
+      .finish(attempt)
+      .catch((error: unknown) =>
+        this.logger.error({ err: error, intentId: id }, 'attempt left open; its lease will end'),
+      )
+      .finally(release);
+    void this.track(wire);
+    return true;
+  }
+
+  /** What `stop` waits for: starts, too, since each leads to a request. */
+  private async track<T>(work: Promise<T>): Promise<T> {
+    const done = work.then(
+      () => {},
+      () => {},
+    );
+    this.running.add(done);
+    try {
+      return await work;
+    } finally {
+      this.running.delete(done);
+    }
+  }
+
+  /** An intent of a tool or version that is not loaded here is left to a dispatcher that has it. */
+  private serves({ tool: name, toolVersion }: Announced): boolean {
+    if (this.tools.get(name)?.version === toolVersion) return true;
+    const which = `${name} version ${toolVersion}`;
+    if (!this.notServed.has(which) && this.notServed.size < maxNotServed) {
+      this.notServed.add(which);
+      this.logger.error({ tool: name, toolVersion }, `${which} is not loaded; its intents wait`);
+    }
+    return false;
+  }
+
+  private slotsOf(tool: string): Slots {
+    const known = this.perTool.get(tool);
+    if (known) return known;
+    const slots = new Slots(this.tools.get(tool)?.limits.concurrency ?? 1);
+    this.perTool.set(tool, slots);
+    return slots;
+  }
+
+  /** Takes nothing new and waits for what is on the wire. */
+  async stop(): Promise<void> {
+    this.open.close();
+    for (const slots of this.perTool.values()) slots.close();
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+}

@@ -1,0 +1,13 @@
+import { logLevel, main } from '@intendant/runtime';
+import { runService } from '@intendant/service';
+import { readConfig } from './config.js';
+import { DispatcherModule } from './dispatcher.module.js';
+
+await main(
+  'dispatcher',
+  () => logLevel(process.env),
+  (logger) => {
+    const config = readConfig(process.env);
+    return runService({ name: 'dispatcher', ...config, logger, features: [DispatcherModule.forRoot(config, logger)] });
+  },
+);
