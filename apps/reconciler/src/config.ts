@@ -1,0 +1,35 @@
+import { type KeyRing, type OperatorIdentity, parseOperatorKeys } from '@intendant/credentials';
+import { type Environment, port, refuseUnknown, required, setting } from '@intendant/runtime';
+
+/** All that a single pass needs. */
+export interface PassConfig {
+  readonly databaseUrl: string;
+  readonly toolsDir: string;
+}
+
+export interface ReconcilerConfig extends PassConfig {
+  readonly natsUrl: string;
+  readonly operators: KeyRing<OperatorIdentity>;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @throws ConfigError */
+export function readPassConfig(env: Environment): PassConfig {
+  refuseUnknown(env);
+  return {
+    databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
+    toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
+  };
+}
+
+/** @throws ConfigError */
+export function readConfig(env: Environment): ReconcilerConfig {
+  return {
+    ...readPassConfig(env),
+    natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
+    host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
+    port: port(env, 0),
+  };
+}

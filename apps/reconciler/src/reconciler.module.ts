@@ -1,0 +1,52 @@
+import type { Logger } from '@intendant/runtime';
+import { Store } from '@intendant/store';
+import { loadTools, type ToolRegistry } from '@intendant/tools';
+import { HttpAdapter } from '@intendant/upstream';
+import { type DynamicModule, Inject, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { assemble } from './assemble.js';
+import type { ReconcilerConfig } from './config.js';
+import { ReconcilerController, reconcilerOperators } from './reconciler.controller.js';
+import { Reconciler } from './reconciler.js';
+
+const reconcilerTools = Symbol('tools of the reconciler');
+const lookups = Symbol('upstream of the reconciler');
+
+/** Needs Store and Bus from the application around it. */
+@Module({})
+export class ReconcilerModule implements OnApplicationBootstrap, OnModuleDestroy {
+  constructor(
+    private readonly reconciler: Reconciler,
+    @Inject(lookups) private readonly upstream: HttpAdapter,
+  ) {}
+
+  static forRoot(config: Pick<ReconcilerConfig, 'toolsDir' | 'operators'>, logger: Logger): DynamicModule {
+    return {
+      module: ReconcilerModule,
+      controllers: [ReconcilerController],
+      providers: [
+        { provide: reconcilerTools, useFactory: () => loadTools(config.toolsDir, process.env) },
+        { provide: reconcilerOperators, useValue: config.operators },
+        {
+          provide: lookups,
+          inject: [reconcilerTools],
+          useFactory: (tools: ToolRegistry) => new HttpAdapter((tool, data) => tools.checkOutput(tool, data)),
+        },
+        {
+          provide: Reconciler,
+          inject: [Store, reconcilerTools, lookups],
+          useFactory: (store: Store, tools: ToolRegistry, upstream: HttpAdapter) =>
+            assemble(store, tools, upstream, logger),
+        },
+      ],
+    };
+  }
+
+  onApplicationBootstrap(): void {
+    this.reconciler.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.reconciler.stop();
+    await this.upstream.close();
+  }
+}

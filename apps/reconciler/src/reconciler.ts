@@ -1,0 +1,68 @@
+import { type Logger, Loop } from '@intendant/runtime';
+import type { Store } from '@intendant/store';
+import type { Sweeper, Swept } from './sweeper.js';
+
+const batchSize = 200;
+/** How often each sweeper looks when there was nothing to do, in ms. */
+const pollMs = 250;
+/** Partitions are made two months ahead; once an hour is plenty. */
+const housekeepingMs = 3_600_000;
+
+/** All sweepers, each in a loop of its own, so that slow lookups do not delay the rescue of others. */
+export class Reconciler {
+  private readonly loops: Loop[];
+
+  constructor(
+    private readonly sweepers: readonly Sweeper[],
+    private readonly store: Store,
+    private readonly logger: Logger,
+  ) {
+    this.loops = sweepers.map(
+      (sweeper) =>
+        new Loop({
+          name: sweeper.name,
+          idleMs: pollMs,
+          restMs: sweeper.restMs ?? 0,
+          logger,
+          runOnce: async () => {
+            const { found, failed } = await sweeper.runOnce(sweeper.batchSize ?? batchSize);
+            return found - failed;
+          },
+        }),
+    );
+    const housekeeping = async () => {
+      await store.sweeps.ensureEventPartitions();
+      return 0;
+    };
+    this.loops.push(new Loop({ name: 'partitions', idleMs: housekeepingMs, logger, runOnce: housekeeping }));
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+
+  /**
+   * One pass of every sweeper, for cron and for operators; counts by name. One that cannot work at all counts as one
+   * failure and does not keep the others from theirs.
+   */
+  async runOnce(): Promise<Record<string, Swept>> {
+    const counts: Record<string, Swept> = {};
+    for (const sweeper of this.sweepers) counts[sweeper.name] = await this.attempt(sweeper);
+    const partitions = async () => ({ found: 0, changed: await this.store.sweeps.ensureEventPartitions(), failed: 0 });
+    counts['event-partitions'] = await this.attempt({ name: 'event-partitions', runOnce: partitions });
+    return counts;
+  }
+
+  private async attempt(sweeper: Sweeper): Promise<Swept> {
+    try {
+      return await sweeper.runOnce(sweeper.batchSize ?? batchSize);
+    } catch (error) {
+      this.logger.error({ err: error }, `${sweeper.name} failed`);
+      return { found: 0, changed: 0, failed: 1 };
+    }
+  }
+}

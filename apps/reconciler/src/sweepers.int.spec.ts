@@ -1,0 +1,303 @@
+import type { ToolDefinition } from '@intendant/contracts';
+import type { IntentEvent, Proposal, Verdict } from '@intendant/intent';
+import { createLogger } from '@intendant/runtime';
+import { Store } from '@intendant/store';
+import { createDatabase, MisbehavingServer, proposal, response, type TestDatabase, toolAt } from '@intendant/testing';
+import { createRegistry } from '@intendant/tools';
+import { HttpAdapter } from '@intendant/upstream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { AnnounceAgain } from './announce-again.js';
+import { AskUpstream } from './ask-upstream.js';
+import { assemble } from './assemble.js';
+import { Expire } from './expire.js';
+import { Reconciler } from './reconciler.js';
+import { RescueStuck } from './rescue-stuck.js';
+import type { Sweeper } from './sweeper.js';
+
+const logger = createLogger('spec', 'silent');
+const lost: Verdict = { kind: 'unknown', cause: 'http_502', detail: 'bad gateway' };
+const found = { at: 'request', send: response(200, '[{"id":"re_1"}]'), then: 'keep' } as const;
+const nothing = { at: 'request', send: response(200, '[]'), then: 'keep' } as const;
+
+let database: TestDatabase;
+let store: Store;
+let server: MisbehavingServer;
+let tool: ToolDefinition;
+let upstream: HttpAdapter;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  store = await Store.open({ url: database.url, name: 'reconciler-spec' });
+});
+afterAll(async () => {
+  expect(await store.verify()).toEqual([]);
+  await store.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await database.query("UPDATE intents SET wake_at = now() + interval '1 day' WHERE wake_at IS NOT NULL");
+  server = await MisbehavingServer.start();
+  tool = toolAt(server.url);
+  upstream = new HttpAdapter(() => null);
+});
+afterEach(async () => {
+  await upstream.close();
+  await server.stop();
+});
+
+/** Terms under which everything that has to pass has passed when the sweeper looks. */
+const terms = (over: Partial<Proposal['terms']> = {}) => ({
+  ...tool.terms,
+  settleMs: 0,
+  spacingMs: 0,
+  backoffMs: 1,
+  ...over,
+});
+
+async function intentWith(verdict: Verdict | 'authorized' | 'dispatching', over: Partial<Proposal> = {}) {
+  const made = proposal({ tool: tool.name, contractDigest: tool.contractDigest, terms: terms(), ...over });
+  const { intentId } = made;
+  const { door } = store;
+  await door.execute({ intentId, command: { type: 'record', proposal: made, ruling: { allow: true } } });
+  if (verdict === 'authorized') return intentId;
+  const attemptId = `attempt of ${intentId}`;
+  await door.execute({ intentId, command: { type: 'start_attempt', attemptId } });
+  if (verdict !== 'dispatching') {
+    await door.execute({ intentId, command: { type: 'record_verdict', attemptId, verdict, jitter: 0 } });
+  }
+  await dueNow([intentId]);
+  return intentId;
+}
+
+const dueNow = (ids: readonly string[]) =>
+  database.query("UPDATE intents SET wake_at = now() - interval '1 second' WHERE id = ANY ($1)", [ids]);
+const ask = (state: 'unknown' | 'accepted' = 'unknown', from = store) =>
+  new AskUpstream(state, from, createRegistry([tool]), upstream, logger);
+const state = async (id: string) => (await store.intents.load(id))?.state;
+const types = async (id: string): Promise<IntentEvent['type'][]> =>
+  (await store.intents.history(id)).map(({ event }) => event.type);
+const last = async (id: string) => (await store.intents.history(id)).at(-1)?.event;
+
+describe('settling what is unknown', () => {
+  test('commits what the lookup finds, with the receipt', async () => {
+    const id = await intentWith(lost);
+    server.script(found);
+    expect(await ask().runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+    expect(await last(id)).toEqual({ type: 'committed', proof: 'lookup', attempt: 1, data: { id: 're_1' } });
+    const intent = await store.intents.load(id);
+    expect(server.requests).toMatchObject([{ method: 'GET', path: `/acts?key=${intent?.proposal.key}` }]);
+  });
+
+  test('allows another attempt after the second absence, not after the first', async () => {
+    const id = await intentWith(lost);
+    server.script(nothing, nothing);
+    expect(await ask().runOnce(10)).toEqual({ found: 1, changed: 0, failed: 0 });
+    expect(await state(id)).toBe('unknown');
+    await dueNow([id]);
+    expect(await ask().runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+    expect(await last(id)).toMatchObject({ type: 'authorized', basis: 'absent' });
+  });
+
+  test('takes an absence before the settle time for nothing', async () => {
+    const id = await intentWith(lost, { terms: terms({ settleMs: 60_000 }) });
+    server.script(nothing, nothing);
+    for (let i = 0; i < 2; i += 1) {
+      await dueNow([id]);
+      await ask().runOnce(10);
+    }
+    expect(await types(id)).not.toContain('lookup_absent');
+    expect(await state(id)).toBe('unknown');
+  });
+
+  test.each([
+    ['an error', { at: 'request', send: response(500, 'oops'), then: 'keep' }],
+    ['a reset', { at: 'request', then: 'reset' }],
+    ['nonsense', { at: 'request', send: response(200, '<html>'), then: 'keep' }],
+  ] as const)('takes %s for no answer at all', async (_, behaviour) => {
+    const id = await intentWith(lost);
+    server.script(behaviour);
+    expect(await ask().runOnce(10)).toEqual({ found: 1, changed: 0, failed: 0 });
+    expect(await last(id)).toMatchObject({ type: 'lookup_inconclusive' });
+  });
+
+  test('hands over to a person when nobody can tell until the deadline', async () => {
+    const id = await intentWith(lost, { terms: terms({ deadlineMs: 0 }) });
+    server.script({ at: 'request', send: response(500, 'oops'), then: 'keep' });
+    await ask().runOnce(10);
+    expect(await last(id)).toMatchObject({ type: 'dead_lettered', reason: 'lookup_deadline' });
+  });
+
+  test('cannot tell without the tool, and sends nothing', async () => {
+    const id = await intentWith(lost, { tool: 'gone.tool' });
+    await ask().runOnce(10);
+    expect(await last(id)).toMatchObject({ type: 'lookup_inconclusive', detail: expect.stringContaining('gone.tool') });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('does not let one lookup that fails stop the others', async () => {
+    const ids = [await intentWith(lost), await intentWith(lost), await intentWith(lost)];
+    server.script({ at: 'request', then: 'reset' }, found, found);
+    expect(await ask().runOnce(10)).toEqual({ found: 3, changed: 2, failed: 0 });
+    expect((await Promise.all(ids.map(state))).sort()).toEqual(['committed', 'committed', 'unknown']);
+  });
+
+  test('counts what could not be dealt with, and goes on with the rest', async () => {
+    const strange = await intentWith(lost);
+    const good = await intentWith(lost);
+    await database.query("INSERT INTO events VALUES ($1, 99, 'teleported', '{}', 'c', now())", [strange]);
+    server.script(found);
+    expect(await ask().runOnce(10)).toEqual({ found: 2, changed: 1, failed: 1 });
+    expect(await state(good)).toBe('committed');
+    await database.query("DELETE FROM events WHERE type = 'teleported'");
+  });
+
+  test('deals with no more than it was told', async () => {
+    await Promise.all([intentWith(lost), intentWith(lost), intentWith(lost)]);
+    server.script(found, found, found);
+    expect(await ask().runOnce(2)).toMatchObject({ found: 2 });
+    expect(await ask().runOnce(2)).toMatchObject({ found: 1 });
+    expect(await ask().runOnce(2)).toEqual({ found: 0, changed: 0, failed: 0 });
+  });
+});
+
+test('the lookup of another contract can show that something is there, never that it is not', async () => {
+  const id = await intentWith(lost, { contractDigest: 'f'.repeat(64) });
+  server.script(nothing, found);
+  await ask().runOnce(10);
+  expect(await last(id)).toMatchObject({
+    type: 'lookup_inconclusive',
+    detail: expect.stringContaining('another contract'),
+  });
+  await dueNow([id]);
+  await ask().runOnce(10);
+  expect(await last(id)).toMatchObject({ type: 'committed', proof: 'lookup' });
+});
+
+describe('two reconcilers', () => {
+  test('at once ask about an intent once', async () => {
+    const other = await Store.open({ url: database.url, name: 'reconciler-spec-2' });
+    const ids = await Promise.all(Array.from({ length: 6 }, () => intentWith(lost)));
+    server.script(...ids.map(() => found));
+    const [one, two] = await Promise.all([ask('unknown').runOnce(3), ask('unknown', other).runOnce(3)]);
+    expect(one.found + two.found).toBe(6);
+    expect(server.requests).toHaveLength(6);
+    for (const id of ids) expect((await types(id)).filter((type) => type === 'committed')).toHaveLength(1);
+    await other.close();
+  });
+
+  test('that do ask about the same one come to one decision', async () => {
+    const id = await intentWith(lost);
+    server.script({ at: 'request', then: 'hang' }, found);
+    const slow = ask().runOnce(10);
+    await server.seen(1);
+    await dueNow([id]);
+    expect(await ask().runOnce(10)).toMatchObject({ changed: 1 });
+    server.resetConnections();
+    expect(await slow).toEqual({ found: 1, changed: 0, failed: 0 });
+    expect((await types(id)).slice(3)).toEqual(['outcome_unknown', 'committed']);
+  });
+
+  test('cannot make two absences of one moment', async () => {
+    const id = await intentWith(lost, { terms: terms({ spacingMs: 60_000 }) });
+    server.script({ at: 'request', then: 'hang' }, nothing, nothing);
+    const slow = ask().runOnce(10);
+    await server.seen(1);
+    for (let i = 0; i < 2; i += 1) {
+      await dueNow([id]);
+      await ask().runOnce(10);
+    }
+    server.resetConnections();
+    await slow;
+    expect((await types(id)).filter((type) => type === 'lookup_absent')).toHaveLength(1);
+    expect(await state(id)).toBe('unknown');
+  });
+});
+
+test('what the upstream took on is asked for until it is there, never sent again', async () => {
+  const id = await intentWith({ kind: 'accepted', data: null });
+  server.script(nothing, found);
+  expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 0, failed: 0 });
+  expect(await state(id)).toBe('accepted');
+  await dueNow([id]);
+  expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+  expect(await last(id)).toMatchObject({ type: 'committed', proof: 'lookup' });
+  expect(server.requests.every((request) => request.method === 'GET')).toBe(true);
+});
+
+describe('an attempt without a verdict', () => {
+  test('becomes unknown once its lease has ended', async () => {
+    const id = await intentWith('dispatching', { terms: terms({ leaseMs: 0 }) });
+    expect(await new RescueStuck(store, logger).runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+    expect(await last(id)).toMatchObject({ type: 'outcome_unknown', cause: 'lease_expired' });
+  });
+
+  test('is left alone before, even when somebody looks too early', async () => {
+    const id = await intentWith('dispatching', { terms: terms({ leaseMs: 60_000 }) });
+    expect(await new RescueStuck(store, logger).runOnce(10)).toEqual({ found: 1, changed: 0, failed: 0 });
+    expect(await state(id)).toBe('dispatching');
+  });
+
+  test('goes to a person when the tool has neither key nor lookup', async () => {
+    const none = terms({ leaseMs: 0, guarantee: 'none', lookup: 'none' });
+    const id = await intentWith('dispatching', { terms: none });
+    await new RescueStuck(store, logger).runOnce(10);
+    expect(await last(id)).toMatchObject({ type: 'dead_lettered', reason: 'no_way_to_tell' });
+  });
+});
+
+test('an authorized intent that nobody took is rung for once per round', async () => {
+  const id = await intentWith('authorized');
+  await dueNow([id]);
+  await database.query('DELETE FROM outbox');
+  const sweeper = new AnnounceAgain(store);
+  expect(await sweeper.runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+  expect(await sweeper.runOnce(10)).toEqual({ found: 0, changed: 0, failed: 0 });
+  const [bell] = await database.query<{ payload: string }>('SELECT payload FROM outbox');
+  expect(JSON.parse(bell?.payload ?? '')).toEqual({ intents: [{ id, version: 2, tool: tool.name, toolVersion: 1 }] });
+});
+
+test('an intent whose run ended before it was sent expires, once, and says that nothing happened', async () => {
+  const id = await intentWith('authorized', { expiresAt: Date.now() - 1_000 });
+  await dueNow([id]);
+  const other = await Store.open({ url: database.url, name: 'reconciler-spec-3' });
+  const [one, two] = await Promise.all([new Expire(store, logger).runOnce(10), new Expire(other, logger).runOnce(10)]);
+  await other.close();
+  expect(one.changed + two.changed).toBe(1);
+  expect(one.failed + two.failed).toBe(0);
+  expect(await last(id)).toEqual({ type: 'expired' });
+});
+
+describe('the reconciler', () => {
+  test('gives the counts of one pass by the name of the duty', async () => {
+    await intentWith(lost);
+    await intentWith('dispatching', { terms: terms({ leaseMs: 0 }) });
+    server.script(found, found);
+    const counts = await assemble(store, createRegistry([tool]), upstream, logger).runOnce();
+    expect(Object.keys(counts)).toEqual([
+      'rescue-stuck',
+      'expire',
+      'settle-unknown',
+      'poll-accepted',
+      'announce-again',
+      'event-partitions',
+    ]);
+    expect(counts['rescue-stuck']).toEqual({ found: 1, changed: 1, failed: 0 });
+    expect(counts['settle-unknown']).toMatchObject({ failed: 0, changed: counts['settle-unknown']?.found });
+  });
+
+  test('goes on to the other duties when one cannot be done at all', async () => {
+    const broken: Sweeper = { name: 'broken', runOnce: () => Promise.reject(new Error('the disk is gone')) };
+    const reconciler = new Reconciler([broken, new RescueStuck(store, logger)], store, logger);
+    expect(await reconciler.runOnce()).toMatchObject({ broken: { failed: 1 }, 'rescue-stuck': { failed: 0 } });
+  });
+
+  test('finishes by itself what a lost dispatcher left behind', async () => {
+    const id = await intentWith('dispatching', { terms: terms({ leaseMs: 0 }) });
+    server.script(found);
+    const reconciler = assemble(store, createRegistry([tool]), upstream, logger);
+    reconciler.start();
+    await vi.waitFor(async () => expect(await state(id)).toBe('committed'), 10_000);
+    await reconciler.stop();
+    expect((await types(id)).slice(2)).toEqual(['attempt_started', 'outcome_unknown', 'committed']);
+  });
+});
