@@ -1,0 +1,33 @@
+import { Refusal } from '@intendant/contracts';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
+
+/** Largest body that is read, in bytes: the limit of a ToolIntent; everything else is far smaller. */
+export const bodyLimit = 256 * 1024;
+
+/** Marks routes that get the bytes as they came: whoever admits an intent has to judge what the caller really sent. */
+export const rawBody = { rawBody: true } as const;
+
+/** JSON is the only language of the API; there is no form, no text, no guessing. */
+export function parseBodies(adapter: FastifyAdapter): void {
+  const fastify = adapter.getInstance();
+  const parseJson = fastify.getDefaultJsonParser('error', 'error');
+  fastify.removeContentTypeParser('text/plain');
+  adapter.useBodyParser('application/json', false, { bodyLimit }, (request, body, done) => {
+    if (isRaw(request)) done(null, body);
+    else if (body.length === 0) done(null, undefined);
+    else parseJson(request, body.toString('utf8'), done);
+  });
+  adapter.useBodyParser('*', false, { bodyLimit }, (request, _body, done) => {
+    const type = request.headers['content-type'] ?? 'none';
+    done(
+      new Refusal('invalid_message', `The content type has to be application/json; got ${type.slice(0, 100)}.`, {
+        expected: 'application/json',
+      }),
+    );
+  });
+}
+
+function isRaw(request: FastifyRequest): boolean {
+  return 'rawBody' in request.routeOptions.config;
+}

@@ -1,0 +1,65 @@
+import { Refusal } from '@intendant/contracts';
+import type { Intent, Rejection } from '@intendant/intent';
+import type { Result } from '@intendant/store';
+
+/** The intent after a command. @throws Refusal with why the command was rejected and what can be done */
+export function intentAfter(result: Result): Intent {
+  if (result.kind !== 'rejected') return result.intent;
+  if (!result.intent) throw new Refusal('not_found', 'There is no such intent.');
+  throw rejected(result.reason, result.intent);
+}
+
+/** Why a command about `intent` is rejected, as its sender reads it. */
+export function rejected(reason: Rejection, intent: Intent): Refusal {
+  const { intentId, tool } = intent.proposal;
+  const details = { intentId, state: intent.state, reason };
+  switch (reason) {
+    case 'in_flight':
+      return new Refusal(
+        'conflict',
+        `${tool} is ${intent.state}: it may have been sent already, so only its outcome can be told. Read intent ${intentId} or wait for it.`,
+        details,
+      );
+    case 'not_dead_lettered':
+      return new Refusal(
+        'conflict',
+        `Intent ${intentId} is ${intent.state}, not a dead letter; there is nothing to replay.`,
+        details,
+      );
+    case 'not_replayable':
+      return new Refusal(
+        'conflict',
+        `${tool} has no key and no lookup, so a replay could do it twice. Find out whether it happened and resolve it with evidence.`,
+        details,
+      );
+    case 'too_early': {
+      const notBefore = new Date(settledAt(intent)).toISOString();
+      return new Refusal(
+        'conflict',
+        `Before ${notBefore} nobody can know that ${tool} did not happen: the upstream may still be working on it. Resolve it then.`,
+        { ...details, notBefore },
+      );
+    }
+    case 'not_resolvable':
+      return new Refusal(
+        'conflict',
+        `Intent ${intentId} is ${intent.state} and will stay so; there is nothing to resolve.`,
+        details,
+      );
+    case 'no_such_intent':
+    case 'idempotency_conflict':
+    case 'not_authorized':
+    case 'not_due':
+    case 'unknown_attempt':
+      return new Refusal(
+        'conflict',
+        `Intent ${intentId} is ${intent.state}; that cannot be done now (${reason}).`,
+        details,
+      );
+  }
+}
+
+/** End of the declared processing time, in ms since the epoch. */
+function settledAt(intent: Intent): number {
+  return intent.state === 'unknown' ? intent.settleAt : intent.since + intent.proposal.terms.settleMs;
+}

@@ -1,0 +1,37 @@
+import { type ErrorObject, errorObject, Refusal } from '@intendant/contracts';
+import { HttpException } from '@nestjs/common';
+import { bodyLimit } from './body-parsers.js';
+
+/** Any failure of a request, as the caller is told; null for one that nobody expected and that needs a log line. */
+export function explainFailure(failure: unknown, request: { method: string; url: string }): ErrorObject | null {
+  if (failure instanceof Refusal) return failure.error;
+  if (failure instanceof HttpException) return explainHttp(failure, request);
+  return isAway(failure)
+    ? errorObject(
+        'unavailable',
+        'The database or the bus did not answer. Nothing was recorded, or it is not known whether it was; sending it again with the same step is safe.',
+      )
+    : null;
+}
+
+/** What the HTTP server itself refuses, before a controller is reached. */
+function explainHttp(failure: HttpException, { method, url }: { method: string; url: string }): ErrorObject | null {
+  const path = url.split('?')[0]?.slice(0, 200);
+  switch (failure.getStatus()) {
+    case 404:
+      return errorObject('not_found', `There is no ${method} ${path}. /openapi.json lists what there is.`);
+    case 413:
+      return errorObject('invalid_message', `The body is too large: ${bodyLimit} bytes at most.`, { limit: bodyLimit });
+    case 415:
+      return errorObject('invalid_message', 'The body has to be JSON, with the content type application/json.');
+    case 400:
+      return errorObject('invalid_message', `The request cannot be read: ${failure.message}`);
+    default:
+      return failure.getStatus() < 500 ? errorObject('invalid_message', failure.message) : null;
+  }
+}
+
+const awayNames = new Set(['StoreUnavailable', 'BusUnavailable', 'NoResponder', 'RequestTimeout']);
+function isAway(failure: unknown): boolean {
+  return failure instanceof Error && awayNames.has(failure.name);
+}

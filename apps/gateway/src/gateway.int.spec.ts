@@ -1,0 +1,120 @@
+import { createLogger } from '@intendant/runtime';
+import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environment, keys, startGateway, type TestGateway, tokenFor } from './gateway.spec-helper.js';
+import { serve } from './serve.js';
+
+describe('the gateway', () => {
+  let nats: NatsServer;
+  let database: TestDatabase;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    [nats, database] = await Promise.all([startNats(), createDatabase()]);
+    gateway = await startGateway(environment(database.url, nats.url));
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await Promise.all([nats?.stop(), database?.drop()]);
+  });
+
+  it.each([
+    ['GET', '/v1/nothing', undefined, 404, 'not_found'],
+    ['POST', '/v1/runs', '{"user":', 400, 'invalid_message'],
+    ['POST', '/v1/runs', '[]', 400, 'invalid_message'],
+    ['POST', '/v1/runs', '', 400, 'invalid_message'],
+    ['GET', '/v1/runs/run_1/events', undefined, 404, 'not_found'],
+  ])('answers %s %s %s with a problem', async (method, path, body, status, code) => {
+    const answer = await gateway.call(method, path, keys.service, body === undefined ? {} : { body });
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(answer).toMatchObject({ status, body: { type: `urn:intendant:error:${code}`, status, error: { code } } });
+    expect(JSON.stringify(answer.body)).not.toMatch(/node_modules|\.js:|\.ts:/);
+  });
+
+  it('is alive and ready, and says what is missing when it is not', async () => {
+    expect(await gateway.call('GET', '/livez', null)).toMatchObject({ status: 200, body: { status: 'alive' } });
+    expect(await gateway.call('GET', '/readyz', null)).toMatchObject({
+      status: 200,
+      body: { checks: { database: 'ok', bus: 'ok' } },
+    });
+  });
+
+  it('describes all of its routes, their credentials and their problems', async () => {
+    const { body } = await gateway.call('GET', '/openapi.json', null);
+    expect(body['openapi']).toBe('3.1.0');
+    const paths = body['paths'] as Record<
+      string,
+      Record<string, { security?: object[]; responses: Record<string, object> }>
+    >;
+    expect(
+      Object.entries(paths)
+        .flatMap(([path, methods]) => Object.keys(methods).map((m) => `${m} ${path}`))
+        .sort(),
+    ).toEqual([
+      'get /livez',
+      'get /readyz',
+      'get /v1/dead-letters',
+      'get /v1/dead-letters/{id}',
+      'get /v1/intents',
+      'get /v1/intents/{intentId}',
+      'get /v1/intents/{intentId}/events',
+      'get /v1/tools',
+      'post /v1/dead-letters/replay',
+      'post /v1/dead-letters/{id}/dismiss',
+      'post /v1/intents',
+      'post /v1/intents/{intentId}/cancel',
+      'post /v1/intents/{intentId}/resolve',
+      'post /v1/reconcile',
+      'post /v1/runs',
+      'post /v1/runs/{runId}/close',
+    ]);
+    const submit = paths['/v1/intents']?.['post'];
+    expect(submit?.security).toEqual([{ runToken: [] }]);
+    expect(Object.keys(submit?.responses ?? {}).sort()).toEqual([
+      '200',
+      '202',
+      '400',
+      '401',
+      '403',
+      '404',
+      '422',
+      '503',
+    ]);
+    expect(JSON.stringify(submit?.responses['503'])).toContain('application/problem+json');
+    const used = [...JSON.stringify(body).matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]);
+    const { schemas } = body['components'] as { schemas: object };
+    expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...new Set(used)]));
+  });
+
+  it('shows its API on a page that needs no other host', async () => {
+    const page = await fetch(`${gateway.url}/docs`).then((response) => response.text());
+    expect(page).not.toMatch(/(src|href)="https?:/);
+    const script = await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`);
+    expect([script.status, script.headers.get('content-type')]).toEqual([200, expect.stringContaining('javascript')]);
+    await script.body?.cancel();
+  });
+
+  it('tells a database that is away from a failure of its own', async () => {
+    const lost = await createDatabase();
+    const other = await startGateway(environment(lost.url, nats.url));
+    await lost.drop();
+    const token = await tokenFor('run_01JD8Q3M1A9S8D7F6G5H4J3K2Z');
+    const answer = await other.call('GET', '/v1/intents/01JD8Q4Y6V2N7XK3T5W9ZB1CEF', token);
+    expect((await other.call('GET', '/readyz', null)).status).toBe(503);
+    await other.close();
+    expect(answer).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
+  });
+
+  it('does not start on a port that is in use', async () => {
+    const port = new URL(gateway.url).port;
+    const env = { ...environment(database.url, nats.url), INTENDANT_HTTP_PORT: port };
+    await expect(serve(env, createLogger('gateway', 'silent'))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('does not start without its database or its bus', async () => {
+    const start = (databaseUrl: string, natsUrl: string) =>
+      serve(environment(databaseUrl, natsUrl), createLogger('gateway', 'silent'));
+    await expect(start('postgres://a:b@127.0.0.1:1/x', nats.url)).rejects.toThrow(/no database answers at 127.0.0.1:1/);
+    await expect(start(database.url, 'nats://127.0.0.1:1')).rejects.toThrow(/cannot be reached/);
+  });
+});

@@ -1,0 +1,53 @@
+import { RunTokens } from '@intendant/credentials';
+import { type DynamicModule, Inject, Module } from '@nestjs/common';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Authentication } from './authentication.js';
+import { parseBodies } from './body-parsers.js';
+import type { GatewayConfig } from './config.js';
+import { DeadLettersController } from './dead-letters.controller.js';
+import { earlyErrors } from './early-errors.js';
+import { HintsController } from './hints.controller.js';
+import { IntentsController } from './intents.controller.js';
+import { serveDocuments } from './openapi.js';
+import { OperatorController } from './operator.controller.js';
+import { ProblemFilter } from './problem.filter.js';
+import { RunsController } from './runs.controller.js';
+import { SubmitController } from './submit.controller.js';
+
+/** Needs Store and Bus from the application around it. */
+@Module({})
+export class GatewayModule {
+  constructor(@Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost<FastifyAdapter>) {
+    parseBodies(httpAdapter);
+  }
+
+  /** What the HTTP server needs so that its own errors look like all others. */
+  static readonly serverOptions = earlyErrors;
+
+  static forRoot(config: Pick<GatewayConfig, 'tokenSecret' | 'services' | 'operators'>): DynamicModule {
+    return {
+      module: GatewayModule,
+      controllers: [
+        RunsController,
+        SubmitController,
+        IntentsController,
+        DeadLettersController,
+        OperatorController,
+        HintsController,
+      ],
+      providers: [
+        {
+          provide: Authentication,
+          useFactory: () => new Authentication(config.services, new RunTokens(config.tokenSecret), config.operators),
+        },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
+    };
+  }
+
+  /** Serves `/openapi.json` and `/docs`; to be called once the application is assembled and before it listens. */
+  static serveDocuments(app: NestFastifyApplication): void {
+    serveDocuments(app, GatewayModule);
+  }
+}

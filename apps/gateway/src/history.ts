@@ -1,0 +1,16 @@
+import type { IntentEvent } from '@intendant/intent';
+import type { RecordedEvent } from '@intendant/store';
+
+/** An event as people read it: version, time and type first, then what is particular to its type. */
+export type EventEntry = { readonly version: number; readonly at: string } & IntentEvent;
+
+export function timeline(history: readonly RecordedEvent[]): EventEntry[] {
+  return history.map(({ version, at, event }) => ({ version, at, ...event }));
+}
+
+/** Without the fields that the runtime filled in for the upstream: agents never see them. */
+export function withoutInjected(entry: EventEntry): object {
+  if (entry.type !== 'recorded') return entry;
+  const { injected: _, ...proposal } = entry.proposal;
+  return { ...entry, proposal };
+}

@@ -1,0 +1,69 @@
+import { type ErrorCode, errorKinds } from '@intendant/contracts';
+import { applyDecorators } from '@nestjs/common';
+import { ApiBearerAuth, ApiHeader, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { refTo } from './openapi-schemas.js';
+import { problemType } from './problem.js';
+import { states } from './queries.js';
+
+/** What the API document says about routes, so that controllers stay readable. */
+type Decorator = MethodDecorator & ClassDecorator;
+
+export const ForServices = (): Decorator => ApiBearerAuth('serviceKey');
+export const ForAgents = (): Decorator => ApiBearerAuth('runToken');
+export const ForOperators = (): Decorator => ApiBearerAuth('operatorKey');
+export const ForAgentsAndOperators = (): Decorator =>
+  applyDecorators(ApiBearerAuth('runToken'), ApiBearerAuth('operatorKey'));
+
+/** The errors a route can answer with, one response for each status. */
+export function Problems(...codes: readonly ErrorCode[]): MethodDecorator {
+  const statuses = [...new Set(codes.map((code) => errorKinds[code].http))];
+  const responses = statuses.map((status) =>
+    ApiResponse({
+      status,
+      description: codes
+        .filter((code) => errorKinds[code].http === status)
+        .map((code) => `\`${code}\``)
+        .join(', '),
+      content: { [problemType]: { schema: refTo('Problem') } },
+    }),
+  );
+  return applyDecorators(...responses);
+}
+
+/** An intent's result, settled (200) and, where that can be, not yet (202). */
+export function Results(settled: string, open?: string): MethodDecorator {
+  const schema = refTo('IntentResult');
+  const content = { 'application/json': { schema } };
+  const responses = [ApiResponse({ status: 200, description: settled, content })];
+  if (open !== undefined) responses.push(ApiResponse({ status: 202, description: open, content }));
+  return applyDecorators(...responses);
+}
+
+export const WaitHeader = (): MethodDecorator =>
+  ApiHeader({
+    name: 'Prefer',
+    required: false,
+    description: '`wait=N` (RFC 7240): seconds to wait for an outcome, 30 at most.',
+    example: 'wait=10',
+  });
+
+export const PageFilters = (): MethodDecorator =>
+  applyDecorators(
+    ApiQuery({ name: 'cursor', required: false, description: '`nextCursor` of the page before.' }),
+    ApiQuery({ name: 'limit', required: false, description: '1 to 200, 50 without it.', example: '50' }),
+  );
+
+export const IntentFilters = (): MethodDecorator =>
+  applyDecorators(
+    ApiQuery({ name: 'state', required: false, enum: states }),
+    ApiQuery({ name: 'tool', required: false, example: 'payments.refund.create' }),
+    ApiQuery({ name: 'tenant', required: false }),
+    ApiQuery({ name: 'runId', required: false }),
+    ApiQuery({
+      name: 'olderThan',
+      required: false,
+      description: 'In its state for at least this long.',
+      example: '10m',
+    }),
+    PageFilters(),
+  );

@@ -1,0 +1,185 @@
+import { errorKinds } from '@intendant/contracts';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { states } from './queries.js';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Schema = Schemas[string];
+
+const text = (description: string, example?: string): Schema => ({
+  type: 'string',
+  description,
+  ...(example && { example }),
+});
+const optionalText = (description: string): Schema => ({ type: ['string', 'null'], description });
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const anything: Schema = { type: 'object', additionalProperties: true };
+
+/** An object whose listed members are all there. */
+const object = (properties: Record<string, Schema>, more: Partial<Schema & object> = {}): Schema => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+  ...more,
+});
+
+const example = {
+  intentId: '01JD8Q4Y6V2N7XK3T5W9ZB1CEF',
+  runId: 'run_01JD8Q3M1A9S8D7F6G5H4J3K2Z',
+  stepId: 's3',
+  tool: 'payments.refund.create',
+  status: 'committed',
+  outcome: 'executed',
+  replayed: false,
+  data: { refund_id: 're_9' },
+  summary: null,
+  handle: null,
+  error: null,
+};
+
+/** The schemas that many routes share, by name. */
+export const schemas = {
+  ErrorObject: object({
+    code: { type: 'string', enum: Object.keys(errorKinds) },
+    category: { type: 'string', enum: ['validation', 'policy', 'conflict', 'dependency', 'internal'] },
+    message: text('What happened, what is known, what to do.'),
+    retryable: { type: 'boolean', description: 'Only true when a retry cannot double an effect.' },
+    nextAction: {
+      type: 'string',
+      enum: ['fix_arguments', 'wait', 'check_outcome', 'ask_human', 'choose_other_tool', 'stop'],
+    },
+    details: anything,
+  }),
+  Problem: object(
+    {
+      type: text('`urn:intendant:error:` and the code.', 'urn:intendant:error:invalid_message'),
+      title: text('The code in words.'),
+      status: { type: 'integer', description: 'The HTTP status; for a recorded intent, its state instead.' },
+      detail: text('The message of the error.'),
+      error: { $ref: '#/components/schemas/ErrorObject' },
+    },
+    { description: 'Problem details (RFC 9457) around the error object.' },
+  ),
+  IntentResult: object(
+    {
+      intentId: text('Id of the intent.'),
+      runId: text('Id of its run.'),
+      stepId: optionalText('Step of the agent runtime.'),
+      tool: text('Name of the tool.'),
+      status: { type: 'string', enum: states },
+      outcome: { type: 'string', enum: ['executed', 'not_executed', 'unknown', 'undecided'] },
+      replayed: { type: 'boolean', description: 'Answered from an earlier submit.' },
+      data: { description: "The tool's answer." },
+      summary: optionalText('What the data is, where it is too large.'),
+      handle: optionalText('Reads data that is too large.'),
+      error: { oneOf: [{ $ref: '#/components/schemas/ErrorObject' }, { type: 'null' }] },
+    },
+    { example },
+  ),
+  IntentListing: object({
+    intentId: text('Id of the intent.'),
+    tenant: text('Its tenant.'),
+    runId: text('Id of its run.'),
+    stepId: optionalText('Step of the agent runtime.'),
+    tool: text('Name of the tool.'),
+    effect: { type: 'string', enum: ['read', 'write', 'destructive'] },
+    status: { type: 'string', enum: states },
+    attempts: { type: 'integer', description: 'Requests that may have gone out.' },
+    reason: optionalText('Why it is where it is, in a word.'),
+    recordedAt: { type: 'string', format: 'date-time' },
+    since: { type: 'string', format: 'date-time' },
+  }),
+} as const satisfies Schemas;
+
+export function refTo(name: keyof typeof schemas): { $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+const cursor = optionalText('Pass it as `cursor` for the next page; null on the last one.');
+const deadMessage = object({
+  id: text('Id of the message.'),
+  subject: text('Where it was published.'),
+  error: refTo('ErrorObject'),
+  receivedAt: { type: 'string', format: 'date-time' },
+  sender: { description: 'Who sent it; null where that could not be verified.' },
+});
+
+export const openedRun = object({
+  runId: text('Id of the run.', example.runId),
+  token: text('Bearer credential of the agent; shown once.'),
+  expiresAt: { type: 'string', format: 'date-time' },
+});
+
+export const toolIntent: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['tool', 'args'],
+  properties: {
+    tool: text('Name of the tool.'),
+    args: anything,
+    stepId: text('Stable over retries of one step; without it the arguments are the identity.'),
+    toolVersion: { type: 'integer', minimum: 1 },
+    sandbox: { type: 'boolean' },
+  },
+  example: { tool: example.tool, args: { order_id: 'ord_1', amount_cents: 2499 }, stepId: 's3', toolVersion: 1 },
+};
+
+export const toolList = object({
+  tools: list(
+    object({
+      name: text('Name.'),
+      description: text('What it does, and when not to use it.'),
+      version: { type: 'integer' },
+      effect: { type: 'string', enum: ['read', 'write', 'destructive'] },
+      reversible: { type: ['boolean', 'null'] },
+      inputSchema: anything,
+      outputSchema: { type: ['object', 'null'], additionalProperties: true },
+    }),
+  ),
+});
+
+const event = object(
+  {
+    version: { type: 'integer' },
+    at: { type: 'string', format: 'date-time' },
+    type: text('What happened, in the past tense.'),
+  },
+  { additionalProperties: true },
+);
+export const eventList = object({ events: list(event) });
+
+export const intentPage = object({ items: list(refTo('IntentListing')), nextCursor: cursor });
+
+export const deadLetterPage = object({
+  intents: list(refTo('IntentListing')),
+  messages: list(deadMessage),
+  nextCursor: cursor,
+});
+
+const actions = list(
+  object({ action: text('What.'), possible: { type: 'boolean' }, reason: optionalText('Why not.') }),
+);
+const dismissal = object({
+  at: { type: 'string', format: 'date-time' },
+  by: text('Who dismissed it.'),
+  reason: text('Why.'),
+});
+export const dismissed = object({ id: text('Id of the message.'), dismissal });
+export const deadLetter: Schema = {
+  oneOf: [
+    object({ kind: { type: 'string', enum: ['intent'] }, result: refTo('IntentResult'), events: list(event), actions }),
+    object({
+      kind: { type: 'string', enum: ['message'] },
+      id: text('Id of the message.'),
+      intentId: optionalText('The intent it was replayed into.'),
+      dismissal: { oneOf: [dismissal, { type: 'null' }] },
+      payload: anything,
+      actions,
+    }),
+  ],
+};
+
+export const replayResults = object({
+  results: list({ allOf: [object({ id: text('The id asked for.') }), refTo('IntentResult')] }),
+});
+
+export const sweepCounts: Schema = { type: 'object', additionalProperties: anything };

@@ -1,0 +1,40 @@
+import { errorObject } from '@intendant/contracts';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { explainFailure } from './explain-failure.js';
+import { problemOf, problemType } from './problem.js';
+
+const retryAfterSeconds = '1';
+
+/** Answers everything that fails with `application/problem+json`; what nobody expected is logged and told as `internal`. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly logger = new Logger('http');
+
+  catch(failure: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (reply.sent) return;
+    const checks = readiness(failure);
+    if (checks) {
+      void reply.status(503).send(checks);
+      return;
+    }
+    const problem = problemOf(explainFailure(failure, request) ?? this.unexpected(failure, request));
+    if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
+    if (problem.status === 503) reply.header('Retry-After', retryAfterSeconds);
+    void reply.status(problem.status).type(problemType).send(problem);
+  }
+
+  private unexpected(failure: unknown, { method, url }: FastifyRequest) {
+    this.logger.error(failure instanceof Error ? failure : String(failure), `${method} ${url.split('?')[0]}`);
+    return errorObject('internal', 'The request failed inside Intendant; the log of the gateway says why.');
+  }
+}
+
+/** The answer of `/readyz` has a shape of its own, the same in every service. */
+function readiness(failure: unknown): object | null {
+  if (!(failure instanceof HttpException)) return null;
+  const body = failure.getResponse();
+  return typeof body === 'object' && 'checks' in body ? body : null;
+}

@@ -1,0 +1,87 @@
+import { Bus } from '@intendant/bus';
+import { type IntentResult, Refusal, subjects } from '@intendant/contracts';
+import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ask } from './ask.js';
+import { Authentication } from './authentication.js';
+import { rawBody } from './body-parsers.js';
+import { ForAgents, Problems, Results, WaitHeader } from './openapi-decorators.js';
+import { toolIntent, toolList } from './openapi-schemas.js';
+import { preferredWait } from './prefer.js';
+import { ToolsQuery } from './queries.js';
+import { readMessage } from './read-message.js';
+import { answerSubmit, type ResultBody } from './result-response.js';
+
+/** How long admission may take beyond the wait the caller asked for, in ms. */
+const admissionMs = 10_000;
+/** W3C Trace Context, version 00. */
+const traceparentShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** What an agent does: look at its tools, propose a call. The policy service answers both. */
+@ApiTags('agents')
+@ForAgents()
+@Controller('v1')
+export class SubmitController {
+  constructor(
+    private readonly authentication: Authentication,
+    private readonly bus: Bus,
+  ) {}
+
+  @Get('tools')
+  @ApiOperation({ summary: 'The tools this run may call, as a model may see them' })
+  @ApiQuery({ name: 'query', required: false, description: 'Words in the name or the description.' })
+  @ApiQuery({ name: 'namespace', required: false, example: 'payments' })
+  @ApiOkResponse({ description: 'The tools.', schema: toolList })
+  @Problems('invalid_message', 'unauthenticated', 'forbidden', 'unavailable')
+  async tools(@Req() request: FastifyRequest, @Query() query: unknown): Promise<unknown> {
+    await this.authentication.agent(request);
+    const payload = JSON.stringify(await readMessage(ToolsQuery, query));
+    return ask(this.bus, subjects.rpcTools, { payload, headers: forwarded(request), timeoutMs: admissionMs });
+  }
+
+  @Post('intents')
+  @RouteConfig(rawBody)
+  @ApiOperation({
+    summary: 'Propose one call of one tool',
+    description: 'The same step and arguments sent again are answered from the first intent; nothing runs twice.',
+  })
+  @ApiHeader({ name: 'traceparent', required: false, description: 'W3C trace context.' })
+  @WaitHeader()
+  @ApiBody({ schema: toolIntent })
+  @Results('Settled.', 'Recorded; the outcome is not known yet. `Location` is where to read it.')
+  @Problems(
+    'invalid_message',
+    'invalid_arguments',
+    'unauthenticated',
+    'permission_denied',
+    'unknown_tool',
+    'unavailable',
+  )
+  async submit(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<ResultBody> {
+    await this.authentication.agent(request);
+    if (request.headers['idempotency-key'] !== undefined) {
+      throw new Refusal(
+        'invalid_message',
+        'The header Idempotency-Key is not read: send stepId in the body; it makes retries safe. Nothing was recorded.',
+      );
+    }
+    if (!Buffer.isBuffer(request.body)) {
+      throw new Refusal('invalid_message', 'There is no body: send a ToolIntent as application/json.');
+    }
+    const wait = preferredWait(request, reply);
+    const result = await ask<IntentResult>(this.bus, subjects.rpcSubmit, {
+      payload: request.body,
+      headers: { ...forwarded(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) },
+      timeoutMs: wait * 1_000 + admissionMs,
+    });
+    return answerSubmit(reply, result);
+  }
+}
+
+function forwarded({ headers }: FastifyRequest): Record<string, string> {
+  const { authorization = '', traceparent } = headers;
+  const sound = typeof traceparent === 'string' && traceparentShape.test(traceparent);
+  return { Authorization: authorization, ...(sound && { traceparent }) };
+}

@@ -1,0 +1,52 @@
+import { IsIn, ValidateBy, type ValidationOptions } from 'class-validator';
+import { parseDuration } from './duration.js';
+
+/** Validators whose message is what was expected, as callers read it. */
+
+/** One line of text: no control characters, and nothing the database cannot store. */
+export function IsLine(max: number, options: ValidationOptions = {}): PropertyDecorator {
+  const fits = (value: unknown) =>
+    typeof value === 'string' && value.length <= max && /^[^\p{Cc}\p{Cs}]+$/u.test(value);
+  return rule('isLine', fits, `a line of text, 1 to ${max} characters`, options);
+}
+
+/** Text of a person: line breaks are fine. */
+export function IsProse(max: number): PropertyDecorator {
+  const fits = (value: unknown) =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= max && !/[\0\p{Cs}]/u.test(value);
+  return rule('isProse', fits, `text, 1 to ${max} characters`);
+}
+
+/** A duration from a second to `maxMs`. */
+export function IsDuration(maxMs: number): PropertyDecorator {
+  const fits = (value: unknown) => {
+    const ms = typeof value === 'string' ? parseDuration(value) : null;
+    return ms !== null && ms >= 1_000 && ms <= maxMs;
+  };
+  return rule('isDuration', fits, `a duration such as PT30M, 2h or 3600 (seconds), at most ${maxMs / 3_600_000}h`);
+}
+
+/** A whole number in decimal digits, as query strings carry it. */
+export function IsCount(max: number): PropertyDecorator {
+  const fits = (value: unknown) =>
+    typeof value === 'string' && /^\d{1,6}$/.test(value) && Number(value) >= 1 && Number(value) <= max;
+  return rule('isCount', fits, `a whole number from 1 to ${max}`);
+}
+
+export function IsShape(pattern: RegExp, expected: string): PropertyDecorator {
+  return rule('isShape', (value) => typeof value === 'string' && pattern.test(value), expected);
+}
+
+export function IsOneOf(values: readonly string[]): PropertyDecorator {
+  return IsIn([...values], { message: `one of ${values.join(', ')}` });
+}
+
+function rule(
+  name: string,
+  validate: (value: unknown) => boolean,
+  expected: string,
+  options: ValidationOptions = {},
+): PropertyDecorator {
+  const prefix = options.each ? 'a list, each item of it ' : '';
+  return ValidateBy({ name, validator: { validate, defaultMessage: () => prefix + expected } }, options);
+}
