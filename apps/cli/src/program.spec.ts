@@ -1,0 +1,129 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { commandLine } from './cli.spec-helper.js';
+
+const tool = (name: string, effect: string) => `
+apiVersion: intendant/v1
+name: ${name}
+version: 1
+description: Reads an order.
+${effect}
+permission: orders:read
+input: { type: object, additionalProperties: false, required: [id], properties: { id: { type: string } } }
+output: { type: object }
+upstream:
+  http: { baseUrl: "\${ORDERS_URL}", method: GET, path: "/orders/{{args.id}}" }
+`;
+
+describe('the command line', () => {
+  const lines: ReturnType<typeof commandLine>[] = [];
+  const cli = (env: Record<string, string> = {}) => {
+    const line = commandLine(env);
+    lines.push(line);
+    return line;
+  };
+  afterEach(() => {
+    for (const line of lines.splice(0)) line.remove();
+  });
+
+  it.each([
+    ['an unknown command', ['intent', 'list'], /unknown command 'intent'/],
+    ['an unknown option', ['intents', 'list', '--sate', 'x'], /Did you mean --state/],
+    ['a missing argument', ['intents', 'show'], /missing required argument 'intent'/],
+    ['a missing option', ['run', 'open'], /required option '--user <user>'/],
+    [
+      'an illegal choice',
+      ['intents', 'resolve', 'x', '--outcome', 'maybe', '--evidence', 'e'],
+      /Allowed choices are executed, not_executed/,
+    ],
+    ['arguments that are not JSON', ['submit', 'a.b', '{', '--token', 't'], /the arguments are not JSON/],
+    ['a limit out of range', ['intents', 'list', '--limit', '0'], /--limit.*whole number from 1 to 200/],
+    ['a limit that is no number', ['dead-letters', 'list', '--limit', 'abc'], /--limit.*whole number from 1 to 200/],
+    ['a wait that is no number', ['submit', 'a.b', '--wait', 'abc'], /--wait.*whole number from 0 to 30/],
+    ['a dismissal without a reason', ['dead-letters', 'dismiss', 'x'], /required option '--reason <text>'/],
+    ['a command without its verb', ['intents'], /Usage: intendant intents/],
+  ])('tells %s as wrong usage, with status 2', async (_, argv, message) => {
+    const { status, out, err } = await cli().run(argv);
+    expect([status, out]).toEqual([2, []]);
+    expect(err.join('\n')).toMatch(message);
+    expect(err.join('\n')).not.toMatch(/\n\s+at \S/);
+  });
+
+  it('shows its help with status 0', async () => {
+    const { status, out } = await cli().run(['--help']);
+    expect(status).toBe(0);
+    expect(out.join('\n')).toMatch(/dead-letters[\s\S]*reconcile[\s\S]*tools/);
+  });
+
+  it('prints its version', async () => {
+    expect(await cli().run(['--version'])).toEqual({ status: 0, out: ['1.2.3'], err: [] });
+  });
+
+  it('says which credential is missing and where it may come from', async () => {
+    const { status, err } = await cli().run(['intents', 'list']);
+    expect([status, err]).toEqual([
+      1,
+      ['error: This needs an operator key: give --operator-key or INTENDANT_OPERATOR_KEY.'],
+    ]);
+  });
+
+  it('says that no gateway answers', async () => {
+    const { status, err } = await cli().run(['intents', 'list', '--operator-key', 'k', '--url', 'http://127.0.0.1:1']);
+    expect(status).toBe(1);
+    expect(err.join()).toMatch(/No gateway answers at http:\/\/127.0.0.1:1/);
+  });
+
+  it('checks one tool file', async () => {
+    const line = cli({ ORDERS_URL: 'http://127.0.0.1:1' });
+    writeFileSync(path.join(line.directory, 'get.tool.yaml'), tool('orders.get', 'effect: read'));
+    expect(await line.run(['tools', 'lint', 'get.tool.yaml'])).toEqual({
+      status: 0,
+      out: ['1 tool, no problems'],
+      err: [],
+    });
+  });
+
+  it('names every problem of every tool file with file, line and field', async () => {
+    const line = cli({ ORDERS_URL: 'http://127.0.0.1:1' });
+    const directory = path.join(line.directory, 'tools');
+    mkdirSync(directory);
+    writeFileSync(path.join(directory, 'a.tool.yaml'), tool('orders.get', 'effect: reed'));
+    writeFileSync(path.join(directory, 'b.tool.yaml'), tool('orders.list', 'colour: red'));
+    const { status, out } = await line.run(['tools', 'lint', 'tools']);
+    expect(status).toBe(1);
+    expect(out.join('\n')).toMatch(/a\.tool\.yaml:6 effect: .+[\s\S]*b\.tool\.yaml:\d+ (effect|colour): /);
+    const { problems } = JSON.parse((await line.run(['tools', 'lint', 'tools', '--json'])).out.join());
+    expect(problems).toContainEqual({
+      file: expect.stringContaining('a.tool.yaml'),
+      line: 6,
+      field: 'effect',
+      message: expect.any(String),
+    });
+    expect((await line.run(['tools', 'lint', 'nowhere'])).status).toBe(1);
+  });
+
+  it('runs the reconciler itself, with what a running stack left behind, and passes its output and status on', async () => {
+    const line = cli({ INTENDANT_URL: 'http://127.0.0.1:1', INTENDANT_NATS_URL: 'nats://mine' });
+    mkdirSync(path.join(line.directory, '.intendant'));
+    const kept = { databaseUrl: 'postgres://kept', natsUrl: 'nats://kept', toolsDir: '/tools' };
+    writeFileSync(path.join(line.directory, '.intendant', 'run.json'), JSON.stringify(kept));
+    expect(await line.run(['reconcile', '--once'])).toMatchObject({
+      status: 1,
+      err: [expect.stringContaining('not built')],
+    });
+    writeFileSync(
+      line.reconciler,
+      `const ours = Object.entries(process.env).filter(([name]) => name.startsWith('INTENDANT_'));
+       console.log(JSON.stringify([process.argv.slice(2), Object.fromEntries(ours)]));
+       console.error('as it says');
+       process.exitCode = 3;`,
+    );
+    const { status, out, err } = await line.run(['reconcile', '--once']);
+    expect([status, err]).toEqual([1, ['as it says']]);
+    expect(JSON.parse(out.join())).toEqual([
+      ['--once'],
+      { INTENDANT_DATABASE_URL: 'postgres://kept', INTENDANT_NATS_URL: 'nats://mine', INTENDANT_TOOLS_DIR: '/tools' },
+    ]);
+  });
+});

@@ -1,0 +1,163 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { errorObject, Refusal, subjects } from '@intendant/contracts';
+import { Store } from '@intendant/store';
+import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../apps/cli/src/cli.spec-helper.js';
+import {
+  answerOn,
+  environment,
+  keys,
+  startGateway,
+  type TestGateway,
+  tokenFor,
+} from '../../apps/gateway/src/gateway.spec-helper.js';
+
+describe('the command line of an agent', () => {
+  let nats: NatsServer;
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let store: Store;
+  let cli: ReturnType<typeof commandLine>;
+  const json = (lines: readonly string[]) => JSON.parse(lines.join('\n'));
+
+  beforeAll(async () => {
+    [nats, database] = await Promise.all([startNats(), createDatabase()]);
+    gateway = await startGateway(environment(database.url, nats.url));
+    store = await Store.open({ url: database.url, name: 'spec' });
+    cli = commandLine();
+    mkdirSync(path.join(cli.directory, '.intendant'));
+    writeFileSync(path.join(cli.directory, '.intendant', 'run.json'), JSON.stringify({ url: gateway.url }));
+    const { service: serviceKey, operator: operatorKey } = keys;
+    writeFileSync(
+      path.join(cli.directory, '.intendant', 'credentials.json'),
+      JSON.stringify({ serviceKey, operatorKey }),
+    );
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await store?.close();
+    await Promise.all([nats?.stop(), database?.drop()]);
+    cli?.remove();
+  });
+
+  it('opens a run, keeps its token where only its owner can read it, submits with it and closes the run', async () => {
+    const opened = await cli.run([
+      'run',
+      'open',
+      '--user',
+      'ada',
+      '--permission',
+      'orders:read',
+      'mail:send',
+      '--save',
+    ]);
+    expect(opened).toMatchObject({
+      status: 0,
+      out: [expect.stringMatching(/^run +run_/), expect.stringMatching(/^until/), expect.stringMatching(/^token +ey/)],
+    });
+    const file = path.join(cli.directory, '.intendant', 'cli-run.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { runId } = JSON.parse(readFileSync(file, 'utf8'));
+
+    const bodies: string[] = [];
+    const result = {
+      intentId: 'i1',
+      runId,
+      stepId: 's1',
+      tool: 'orders.get',
+      status: 'committed',
+      outcome: 'executed',
+      replayed: false,
+      data: { n: 1 },
+      error: null,
+    };
+    const stop = await answerOn(nats.url, subjects.rpcSubmit, ({ payload, headers }) => {
+      bodies.push(Buffer.from(payload).toString(), headers.get('Intendant-Wait') ?? '');
+      return result;
+    });
+    const submitted = await cli.run(
+      ['submit', 'orders.get', '-', '--step', 's1', '--wait', '5'],
+      '{"id": 12345678901234567890}',
+    );
+    await stop();
+    expect(submitted).toEqual({
+      status: 0,
+      out: ['orders.get  committed (executed)', 'intent  i1', 'data    {"n":1}'],
+      err: [],
+    });
+    expect(bodies).toEqual(['{"tool":"orders.get","args":{"id": 12345678901234567890},"stepId":"s1"}', '5s']);
+
+    expect(await cli.run(['run', 'close'])).toMatchObject({ status: 0, out: [`${runId} is closed`] });
+    expect(json((await cli.run(['run', 'close', '--json'])).out)).toEqual({ runId, closed: true });
+    expect(await store.runs.find(runId)).toMatchObject({ closed: true, permissions: ['orders:read', 'mail:send'] });
+  });
+
+  it('fails when the call failed, and says what to do next', async () => {
+    const token = await tokenFor('run_01JD8Q3M1A9S8D7F6G5H4J3K2Z');
+    const error = errorObject('outcome_unknown', 'It may or may not have happened.');
+    const stop = await answerOn(nats.url, subjects.rpcSubmit, () => ({
+      intentId: 'i2',
+      tool: 'mail.send',
+      status: 'unknown',
+      outcome: 'unknown',
+      replayed: false,
+      data: null,
+      error,
+    }));
+    const { status, out } = await cli.run(['submit', 'mail.send', '{}', '--token', token]);
+    await stop();
+    expect([status, out.slice(-2)]).toEqual([
+      1,
+      ['error   outcome_unknown: It may or may not have happened.', 'next    check_outcome'],
+    ]);
+    const alone = await cli.run(['submit', 'mail.send', '{}', '--token', token]);
+    expect(alone).toMatchObject({
+      status: 1,
+      err: [expect.stringMatching(/sending it again with the same step is safe.\nnext: wait$/)],
+    });
+  });
+
+  it('says a single problem once', async () => {
+    const message = '/user: expected a line of text, 1 to 200 characters.';
+    const { status, err } = await cli.run(['run', 'open', '--user', '']);
+    expect([status, err.join('\n').split('\n')]).toEqual([1, [`error: ${message}`, 'next: fix_arguments']]);
+  });
+
+  it('names every wrong argument, not only the first', async () => {
+    const token = await tokenFor('run_01JD8Q3M1A9S8D7F6G5H4J3K2Z');
+    const problems = [
+      { pointer: '/order_id', expected: 'a string', got: '5' },
+      { pointer: '/amount', expected: 'no field of this name', got: '"amount"' },
+    ];
+    const stop = await answerOn(nats.url, subjects.rpcSubmit, () => {
+      throw new Refusal('invalid_arguments', 'The arguments are not right.', { problems });
+    });
+    const { status, err } = await cli.run(['submit', 'mail.send', '{}', '--token', token]);
+    await stop();
+    expect([status, err.join('\n').split('\n')]).toEqual([
+      1,
+      [
+        'error: The arguments are not right.',
+        '  /order_id: expected a string, got 5',
+        '  /amount: expected no field of this name, got "amount"',
+        'next: fix_arguments',
+      ],
+    ]);
+  });
+
+  it('lists the tools of a run', async () => {
+    const token = await tokenFor('run_01JD8Q3M1A9S8D7F6G5H4J3K2Z');
+    const tools = [{ name: 'orders.get', version: 1, effect: 'read', description: 'Reads an order.\nMore.' }];
+    const stop = await answerOn(nats.url, subjects.rpcTools, () => ({ tools }));
+    const listed = await cli.run(['tools', 'list', '--token', token]);
+    const asJson = await cli.run(['tools', 'list', '--token', token, '--json']);
+    await stop();
+    expect(listed.out).toEqual([
+      'TOOL        VERSION  EFFECT  DESCRIPTION',
+      'orders.get  1        read    Reads an order.',
+    ]);
+    expect(json(asJson.out)).toEqual({ tools });
+  });
+});
