@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { probe, REFUND, WAIT_MS } from './probe.js';
+import { startUpstream, type Then, type Upstream } from './server.js';
+
+let upstream: Upstream;
+const { post, get, wire, effects } = probe(() => upstream);
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+});
+
+afterEach(() => upstream.close());
+
+describe('an answer that goes wrong', () => {
+  const endings: readonly [Then, RegExp, string | null][] = [
+    ['close', /^$/, null],
+    ['reset', /^$/, 'ECONNRESET'],
+    ['reset_after_status', /^HTTP\/1.1 201 .*\{$/s, 'ECONNRESET'],
+    ['cut', /Connection: close\r\n\r\n\{"id":$/, null],
+    ['garbage', /not HTTP/, null],
+  ];
+  for (const [then, text, error] of endings) {
+    for (const commit of [true, false]) {
+      it(`ends with ${then} ${commit ? 'after' : 'without'} the effect`, async () => {
+        upstream.behave({ match: { path: '/refunds' }, behaviour: { commit, then } });
+        const answer = await wire('/refunds', REFUND, 'k1');
+        expect(answer.text).toMatch(text);
+        expect(answer.error).toBe(error);
+        expect(effects('k1')).toBe(commit ? 1 : 0);
+      });
+    }
+  }
+
+  it('promises more bytes than it sends when truncated', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'truncated' } });
+    const { text } = await wire('/refunds', REFUND, 'k1');
+    const [head, body] = text.split('\r\n\r\n');
+    const promised = Number(/Content-Length: (\d+)/.exec(head ?? '')?.[1]);
+    expect(promised).toBeGreaterThan((body ?? '').length);
+  });
+
+  it('answers nothing while it hangs, though the effect is there', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'hang' } });
+    let ended = false;
+    const answer = wire('/refunds', REFUND, 'k1').finally(() => {
+      ended = true;
+    });
+    await upstream.waitForEffect({ key: 'k1' }, WAIT_MS);
+    await get('/refunds?key=k1');
+    expect(ended).toBe(false);
+    await upstream.close();
+    expect((await answer).text).toBe('');
+  });
+
+  it('answers with the ordered status and headers', async () => {
+    const behaviour = { commit: false, then: 'status:429', headers: { 'retry-after': '7' } } as const;
+    upstream.behave({ match: {}, behaviour });
+    const answer = await post('/refunds', REFUND, 'k1');
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(effects('k1')).toBe(0);
+  });
+
+  it('redirects to a page that looks like success', async () => {
+    upstream.behave({ match: {}, behaviour: { commit: false, then: 'redirect' } });
+    const followed = await fetch(`${upstream.url}/refunds`, { method: 'POST', body: JSON.stringify(REFUND) });
+    expect(followed.redirected).toBe(true);
+    expect(followed.status).toBe(200);
+    expect(await followed.text()).toContain('<title>Done</title>');
+    expect(upstream.ledger()).toMatchObject([{ path: '/refunds' }, { path: '/pages/done', method: 'GET' }]);
+  });
+
+  it('answers 200 with nothing, and 202 with a promise', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'empty200' } });
+    upstream.behave({ match: {}, behaviour: { then: 'accepted' } });
+    const empty = await fetch(`${upstream.url}/refunds`, { method: 'POST', body: JSON.stringify(REFUND) });
+    expect([empty.status, await empty.text()]).toEqual([200, '']);
+    expect((await post('/refunds', REFUND, 'k2')).status).toBe(202);
+  });
+});
+
+describe('effects and keys that go wrong', () => {
+  it('has the effect before a delayed answer', async () => {
+    upstream.behave({ match: {}, behaviour: { delayMs: 60_000 } });
+    const answer = wire('/refunds', REFUND, 'k1');
+    const effect = await upstream.waitForEffect({ path: '/refunds', key: 'k1' }, WAIT_MS);
+    expect(effect.externalId).toBe('re_1');
+    await upstream.close();
+    expect((await answer).text).toBe('');
+  });
+
+  it('lets a late effect come although the answer was an error, and says in progress until then', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'status:502', commitAfterMs: 300 } });
+    expect((await post('/refunds', REFUND, 'k1')).status).toBe(502);
+    expect((await get('/refunds?key=k1')).body).toEqual({ data: [] });
+    expect((await post('/refunds', REFUND, 'k1')).status).toBe(409);
+    await upstream.waitForEffect({ key: 'k1' }, WAIT_MS);
+    expect((await post('/refunds', REFUND, 'k1')).status).toBe(201);
+    expect(effects('k1')).toBe(1);
+  });
+
+  it('doubles the effect when it does not look at the key', async () => {
+    upstream.behave({ match: {}, times: 'always', behaviour: { honourKey: false } });
+    await post('/refunds', REFUND, 'k1');
+    await post('/refunds', REFUND, 'k1');
+    expect(effects('k1')).toBe(2);
+  });
+
+  it('says in progress to the ordered number of repeats, then gives the stored answer', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'status:409', inProgress: 2 } });
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) statuses.push((await post('/refunds', REFUND, 'k1')).status);
+    expect(statuses).toEqual([409, 409, 409, 201]);
+    expect(effects('k1')).toBe(1);
+  });
+
+  it('fails the lookups of a key for as long as the rule about its request says', async () => {
+    upstream.behave({ match: {}, behaviour: { lookup: 'error', then: 'status:502' } });
+    await post('/refunds', REFUND, 'k1');
+    expect((await get('/refunds?key=k1')).status).toBe(500);
+    expect((await get('/refunds?key=k1')).status).toBe(500);
+    upstream.reset();
+    expect((await get('/refunds?key=k1')).body.data).toHaveLength(1);
+  });
+
+  it('fails one lookup when the rule is about lookups only', async () => {
+    await post('/refunds', REFUND, 'k1');
+    upstream.behave({ match: { key: 'k1' }, behaviour: { lookup: 'error' } });
+    expect((await get('/refunds?key=k1')).status).toBe(500);
+    expect((await get('/refunds?key=k1')).status).toBe(200);
+  });
+
+  it('shows an effect only after the lag', async () => {
+    upstream.behave({ match: {}, behaviour: { lookup: 'lag:60000' } });
+    await post('/refunds', REFUND, 'k1');
+    expect((await get('/refunds?key=k1')).body).toEqual({ data: [] });
+    upstream.reset();
+    expect((await get('/refunds?key=k1')).body.data).toHaveLength(1);
+  });
+});

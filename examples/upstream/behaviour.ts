@@ -1,0 +1,67 @@
+/** How the answer to a request goes wrong, whether or not the request took effect. */
+export type Then =
+  /** The regular answer. */
+  | 'ok'
+  /** That status with an error body. */
+  | `status:${number}`
+  /** Nothing, until the other side gives up. */
+  | 'hang'
+  /** The connection ends in order, without an answer. */
+  | 'close'
+  /** RST instead of an answer. */
+  | 'reset'
+  /** Status line, headers and the first bytes of the body, then RST. */
+  | 'reset_after_status'
+  /** `Content-Length` promises more than comes before the connection ends. */
+  | 'truncated'
+  /** A body that ends with the connection, in the middle of its JSON: nothing on the wire says that it is cut. */
+  | 'cut'
+  /** Bytes that are not HTTP. */
+  | 'garbage'
+  /** 302 to a page whose GET answers 200 with HTML. */
+  | 'redirect'
+  /** 200 without a body. */
+  | 'empty200'
+  /** 202: it will be done. */
+  | 'accepted';
+
+/** How a lookup goes wrong; `lag:<ms>`: an effect is visible only that long after it came into being. */
+export type LookupFault = 'error' | 'hang' | `lag:${number}`;
+
+/**
+ * What the upstream does with a request. A behaviour that has `lookup` only is about lookups; every other is about
+ * requests, and its `lookup` then holds for all later lookups of the key it was applied to.
+ */
+export interface Behaviour {
+  /** Whether the request takes effect; default true. Together with `then: 'ok'`, false is an upstream that lies. */
+  readonly commit?: boolean;
+  /** Default: the regular answer. */
+  readonly then?: Then;
+  /** Time before the answer (not before the effect). */
+  readonly delayMs?: number;
+  /** Time before the effect; it comes whatever the other side does meanwhile. */
+  readonly commitAfterMs?: number;
+  /** Headers to add to the answer, such as `Retry-After`; kinds of `then` below HTTP have none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly lookup?: LookupFault;
+  /** False: the key is not looked at, so that a repeat is a second effect. */
+  readonly honourKey?: boolean;
+  /** The next that many repeats of this key are answered 409, whatever became of the request. */
+  readonly inProgress?: number;
+}
+
+/** Which requests: all given fields must agree. */
+export interface RuleMatch {
+  /** Path without query, exact. */
+  readonly path?: string;
+  readonly key?: string;
+  /** Text that occurs in the body; a lookup has none. */
+  readonly bodyContains?: string;
+}
+
+/** Rules apply in the order they were given; each is used up after `times` (default 1). */
+export interface Rule {
+  readonly match: RuleMatch;
+  readonly times?: number | 'always';
+  readonly behaviour: Behaviour;
+}

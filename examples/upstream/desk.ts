@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http';
+import type { Behaviour } from './behaviour.js';
+import { isObject, type JsonObject, parseJson } from './json.js';
+import type { Ledger } from './ledger.js';
+import type { EntryOf } from './ledger-entry.js';
+import type { Resource } from './resources.js';
+import { type Answer, problem, respond, sendJson } from './respond.js';
+import type { RuleBook } from './rule-book.js';
+
+type Request = EntryOf<'request'>;
+
+const IN_PROGRESS = problem(409, 'in_progress', 'a request with this key is being processed');
+const KEY_REUSED = problem(422, 'key_reused', 'this key was used with another body');
+
+/** Carries out requests, which are in the ledger already, and answers questions about them. */
+export class Desk {
+  /** Body hash of requests whose effect is still to come, by path and key. */
+  readonly #pending = new Map<string, string>();
+  /** Repeats that are still to be answered "in progress", by path and key. */
+  readonly #busy = new Map<string, number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly rules: RuleBook,
+  ) {}
+
+  /** Forgets which keys were ordered to look busy; effects that are on their way still come. */
+  reset(): void {
+    this.#busy.clear();
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  create(line: Request, response: ServerResponse, body: Buffer, resource: Resource): void {
+    const args = parseJson(body);
+    const refusal = isObject(args) ? resource.refuse(args) : 'a JSON object is expected';
+    if (!isObject(args) || refusal !== null) {
+      sendJson(response, problem(400, 'invalid_body', String(refusal)));
+      return;
+    }
+
+    const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: body.toString('utf8') });
+    const honoured = resource.honoursKey && behaviour.honourKey !== false && line.key !== null;
+    const earlier = honoured ? this.#earlier(line) : undefined;
+    if (earlier === undefined) {
+      const externalId = `${resource.prefix}_${line.seq}`;
+      const answer = resource.answer(args, externalId);
+      if (behaviour.commit !== false) this.#commit(line, resource, externalId, answer, behaviour);
+      if (behaviour.inProgress !== undefined) this.#busy.set(`${line.path} ${line.key}`, behaviour.inProgress);
+      this.#answer(response, { status: 201, body: answer }, behaviour);
+    } else {
+      this.#answer(response, earlier, behaviour);
+    }
+  }
+
+  read(line: Request, response: ServerResponse, found: JsonObject): void {
+    const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: '' });
+    this.#answer(response, { status: 200, body: found }, behaviour);
+  }
+
+  lookup(response: ServerResponse, path: string, key: string): void {
+    const fault = this.rules.forLookup(path, key);
+    if (fault === 'error' || fault === 'hang') {
+      this.ledger.append({ kind: 'lookup', path, key, answer: fault });
+      if (fault === 'error') sendJson(response, problem(500, 'ordered', 'ordered to fail'));
+      return;
+    }
+    const lagMs = fault === undefined ? 0 : Number(fault.slice('lag:'.length));
+    const visible = this.ledger.effects(path, key).filter((effect) => this.ledger.ageOf(effect) >= lagMs);
+    this.ledger.append({ kind: 'lookup', path, key, answer: visible.length > 0 ? 'present' : 'absent' });
+    sendJson(response, { status: 200, body: { data: visible.map((effect) => effect.answer) } });
+  }
+
+  /** What a repeat is told; undefined when this is the first request under its key, or the first to get anywhere. */
+  #earlier({ path, key, argsHash }: Request): Answer | undefined {
+    const name = `${path} ${key}`;
+    const [effect] = this.ledger.effects(path, key ?? '');
+    const firstHash = effect?.argsHash ?? this.#pending.get(name);
+    if (firstHash !== undefined && firstHash !== argsHash) return KEY_REUSED;
+    const busy = this.#busy.get(name) ?? 0;
+    if (busy > 0) {
+      this.#busy.set(name, busy - 1);
+      return IN_PROGRESS;
+    }
+    if (effect !== undefined) return { status: 201, body: effect.answer, headers: { 'idempotent-replayed': 'true' } };
+    return this.#pending.has(name) ? IN_PROGRESS : undefined;
+  }
+
+  #commit(line: Request, resource: Resource, externalId: string, answer: JsonObject, behaviour: Behaviour): void {
+    const { path, key, attemptId, argsHash } = line;
+    const take = () => {
+      this.ledger.append({
+        kind: 'effect',
+        path,
+        key,
+        attemptId,
+        argsHash,
+        resource: resource.name,
+        externalId,
+        answer,
+      });
+    };
+    if (behaviour.commitAfterMs === undefined) {
+      take();
+      return;
+    }
+    const name = `${path} ${key}`;
+    if (key !== null) this.#pending.set(name, argsHash);
+    this.#later(behaviour.commitAfterMs, () => {
+      this.#pending.delete(name);
+      take();
+    });
+  }
+
+  #answer(response: ServerResponse, answer: Answer, behaviour: Behaviour): void {
+    if (behaviour.delayMs === undefined) respond(response, answer, behaviour);
+    else this.#later(behaviour.delayMs, () => respond(response, answer, behaviour));
+  }
+
+  #later(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
