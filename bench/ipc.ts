@@ -1,0 +1,17 @@
+import type { LoadResult } from './load-job.js';
+
+/** What a server child says once it can be used. */
+export interface FromServer {
+  readonly kind: 'ready';
+  readonly port: number;
+}
+
+/** `writes` counts requests, `effects` counts keys: they differ when something was sent twice. */
+export type FromUpstream = FromServer | { readonly kind: 'counts'; readonly writes: number; readonly effects: number };
+
+export type FromLoad = { readonly kind: 'result'; readonly result: LoadResult } | { readonly kind: 'ready' };
+
+/** Sends a message to the benchmark that forked this process. */
+export function report<T>(message: T): void {
+  process.send?.(message);
+}
