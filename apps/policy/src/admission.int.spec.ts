@@ -180,6 +180,17 @@ describe('nothing is recorded', () => {
     expect(await intentsOf(session)).toEqual([]);
   });
 
+  test('in a run that is closed, unless it was recorded before: then it is answered from that', async () => {
+    const session = await openSession();
+    const first = await admit(session, good);
+    await store.runs.close(session.runId, 'acme');
+    expect(await admit(session, good)).toEqual({ intent: first.intent, replayed: true });
+    expect(await refusal(session, { ...good, args: { ...good.args, amount: 6 } })).toMatchObject({
+      code: 'run_closed',
+    });
+    expect(await refusal(session, { ...good, stepId: 's2' })).toMatchObject({ code: 'run_closed' });
+  });
+
   test('in a run that is closed, does not exist or belongs to another tenant', async () => {
     const closed = await openSession();
     await store.runs.close(closed.runId, 'acme');

@@ -43,15 +43,18 @@ export class Admission {
     const permitted = mayCall(tool, session);
     // Whoever may not call a tool learns nothing about its arguments.
     if (permitted.allowed) this.check(tool, args);
-    const run = await this.openRun(session);
+    const key = intentKey(session, message, args);
+    const digest = fingerprint(args);
+    const run = await this.runOf(session);
+    if (run.closed) return this.recordedBefore(key, digest);
     const ruling = rule({ session, tool, permitted });
     const submission = {
       intentId: newId(),
       stepId: message.stepId,
       args,
       dropped,
-      key: intentKey(session, message, args),
-      fingerprint: fingerprint(args),
+      key,
+      fingerprint: digest,
       sandbox: false,
       traceparent,
     };
@@ -113,14 +116,17 @@ export class Admission {
     );
   }
 
-  /** The token alone is not enough: the run it speaks for must still be open. */
-  private async openRun(session: Session): Promise<Run> {
+  /** The token alone is not enough: the run it speaks for must be there. */
+  private async runOf(session: Session): Promise<Run> {
     const run = await this.store.runs.find(session.runId);
-    if (!run || run.tenant !== session.tenant) {
-      throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
-    }
-    if (run.closed)
-      throw new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
-    return run;
+    if (run && run.tenant === session.tenant) return run;
+    throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
+  }
+
+  /** In a closed run nothing new is recorded; what was recorded before is told when it is asked for again. */
+  private async recordedBefore(key: string, digest: string): Promise<Admitted> {
+    const intent = await this.store.intents.findByKey(key);
+    if (intent?.proposal.fingerprint === digest) return { intent, replayed: true };
+    throw new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
   }
 }

@@ -70,6 +70,14 @@ export class IntentReader {
     });
   }
 
+  /** The intent that was recorded under this key, or null. */
+  async findByKey(key: string): Promise<Intent | null> {
+    const { rows } = await answering(() => this.pool.query<StreamRow>({ ...loadStreams, values: [[], [key]] }));
+    const [stream] = foldRows(rows).values();
+    if (stream instanceof Error) throw stream;
+    return stream?.intent ?? null;
+  }
+
   /** Everything that happened to one intent, in order; empty where there is no such intent. */
   async history(intentId: string): Promise<RecordedEvent[]> {
     const { rows } = await answering(() => this.pool.query<StreamRow>({ ...loadStreams, values: [[intentId], []] }));
