@@ -51,9 +51,9 @@ export function publicEvent(event: IntentEvent, intent: Intent, at: number): Out
     time: new Date(at).toISOString(),
     datacontenttype: 'application/json',
     tenant,
-    ...(traceparent === null ? {} : { traceparent }),
     // A message that the bus refuses for its size would stay in the outbox for ever.
-    data: { ...fitMessage(resultOf(intent, false)), version: intent.version },
+    data: { version: intent.version, ...fitMessage(resultOf(intent, false)) },
+    ...(traceparent === null ? {} : { traceparent }),
   };
   return { msgId, subject: subjects.event(tenant, runId, intentId, event.type), payload: JSON.stringify(cloudEvent) };
 }

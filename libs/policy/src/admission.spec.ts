@@ -42,6 +42,7 @@ test('identity and injected fields come from the session, whatever the arguments
     fingerprint: 'f',
     sandbox: false,
     traceparent: null,
+    expiresAt: 1_000,
   };
   expect(propose(submission, session, tool)).toMatchObject({
     tenant: 'acme',

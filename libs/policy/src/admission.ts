@@ -33,21 +33,31 @@ export interface Submission {
   readonly fingerprint: string;
   readonly sandbox: boolean;
   readonly traceparent: string | null;
+  /** End of the authority to dispatch, in ms since the epoch on the database clock. */
+  readonly expiresAt: number;
 }
 
 /** The intent as it will be recorded: identity from the session, terms from the tool, the rest from the caller. */
 export function propose(submission: Submission, session: Session, tool: ToolDefinition): Proposal {
+  // Field by field: a spread that more fields follow takes ten times as long.
   return {
-    ...submission,
+    intentId: submission.intentId,
     tenant: session.tenant,
     runId: session.runId,
     user: session.user,
+    stepId: submission.stepId,
     tool: tool.name,
     toolVersion: tool.version,
     contractDigest: tool.contractDigest,
+    args: submission.args,
     injected: inject(tool, session),
+    dropped: submission.dropped,
+    key: submission.key,
+    fingerprint: submission.fingerprint,
+    sandbox: submission.sandbox,
     terms: tool.terms,
-    expiresAt: session.expiresAt,
+    expiresAt: submission.expiresAt,
+    traceparent: submission.traceparent,
   };
 }
 

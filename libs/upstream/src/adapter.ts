@@ -17,14 +17,14 @@ export interface UpstreamRequest {
 export type LookupRequest = Omit<UpstreamRequest, 'attemptId'>;
 
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Asked synchronously, once the connection stands and right before the first byte: is the lease still ours?
    * `false` or an exception sends nothing and gives `not_executed` with cause `lease_over`.
    */
   readonly mayStart: () => boolean;
   /** Told synchronously when the header bytes are handed to the socket; from then on silence means `unknown`. */
-  readonly onSend?: () => void;
+  readonly onSend?: (() => void) | undefined;
 }
 
 export interface LookupOptions {

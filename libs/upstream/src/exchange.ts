@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { CallOptions } from './adapter.js';
 import type { WireRequest } from './http-request.js';
-import { watchSend } from './send-watch.js';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -53,9 +52,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: AnswerHeaders = {};
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #callTimer: NodeJS.Timeout | undefined;
-  #connectTimer: NodeJS.Timeout | undefined;
-  #unwatch: () => void = () => {};
+  /** The connect limit first, then what is left of the call limit. */
+  #timer: NodeJS.Timeout | undefined;
   readonly #onAbort = () => this.#giveUp('aborted', this.options.signal?.reason);
 
   constructor(
@@ -65,17 +63,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   ) {}
 
   run(dispatcher: Dispatcher): void {
-    const { origin, method, path, headers, body, attemptId } = this.request;
+    const { origin, method, path, headers, body } = this.request;
     const { signal, connectMs, callMs } = this.options;
     if (signal?.aborted) {
       this.#onAbort();
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
-    // undici has a connect limit too, but checks it about once a second.
-    this.#connectTimer = this.#limit('connect_timeout', connectMs, 'no connection');
-    this.#callTimer = this.#limit('timeout', callMs, 'no full answer');
-    if (attemptId !== null) this.#unwatch = watchSend(attemptId, () => this.#onSend());
+    this.#limit(Math.min(connectMs, callMs), () => this.#connectLimit());
     try {
       dispatcher.dispatch({ origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0 }, this);
     } catch (error) {
@@ -93,11 +88,10 @@ class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new Error('not to be sent'));
       return;
     }
-    clearTimeout(this.#connectTimer);
     this.#controller = controller;
-    // The watch says the same a moment later. Set here as well: should the channel ever fall silent, every lost answer
-    // would look like "nothing was sent".
     this.#sent = true;
+    // undici hands over the header bytes before it returns from this turn.
+    if (this.options.onSend) process.nextTick(() => this.#onSend());
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
@@ -126,11 +120,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #onSend(): void {
-    this.#sent = true;
     try {
       this.options.onSend?.();
     } catch {
-      // Only a notice: the bytes are leaving, and an exception here would end the process inside the channel.
+      // Only a notice: the bytes are leaving, and an exception here would end the process.
     }
   }
 
@@ -142,8 +135,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #limit(kind: FailureKind, ms: number, what: string): NodeJS.Timeout {
-    return setTimeout(() => this.#giveUp(kind, new Error(`${what} within ${ms} ms`)), ms);
+  #limit(ms: number, over: () => void): void {
+    this.#timer = setTimeout(over, ms);
+  }
+
+  /** undici has a connect limit too, but checks it about once a second. */
+  #connectLimit(): void {
+    const { connectMs, callMs } = this.options;
+    if (!this.#sent && connectMs < callMs) {
+      this.#giveUp('connect_timeout', new Error(`no connection within ${connectMs} ms`));
+    } else {
+      this.#limit(Math.max(callMs - connectMs, 0), () =>
+        this.#giveUp('timeout', new Error(`no full answer within ${callMs} ms`)),
+      );
+    }
   }
 
   #answer(whole: boolean): void {
@@ -163,10 +168,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(result: ExchangeResult): void {
     if (this.#done) return;
     this.#done = true;
-    clearTimeout(this.#connectTimer);
-    clearTimeout(this.#callTimer);
+    clearTimeout(this.#timer);
     this.options.signal?.removeEventListener('abort', this.#onAbort);
-    this.#unwatch();
     this.resolve(result);
   }
 }

@@ -83,7 +83,8 @@ export class HttpAdapter implements UpstreamAdapter {
 
   #bounds(tool: ToolDefinition, options: CallOptions): ExchangeOptions {
     const { connectMs, callMs } = tool.limits;
-    return { ...options, connectMs, callMs, maxBytes: this.#maxBytes };
+    const { signal, mayStart, onSend } = options;
+    return { signal, mayStart, onSend, connectMs, callMs, maxBytes: this.#maxBytes };
   }
 }
 

@@ -16,8 +16,7 @@ export interface WireRequest {
   readonly attemptId: string | null;
 }
 
-/** Stands first among the headers, where the watch on sent headers looks for it. */
-export const attemptHeader = 'X-Attempt-Id';
+const attemptHeader = 'X-Attempt-Id';
 
 /** Ours alone: a tool file that set them would break the one promise they carry. */
 const reserved = new Set(['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding']);
@@ -27,17 +26,16 @@ export async function buildCall(request: UpstreamRequest): Promise<WireRequest> 
   const { upstream } = request.tool;
   const body = await bodyOf(request);
   return {
-    ...target(upstream.baseUrl, upstream.path, request),
     method: upstream.method,
-    headers: [
-      attemptHeader,
-      request.attemptId,
-      'Idempotency-Key',
-      request.key,
-      ...headersOf(upstream.headers, body !== null, request),
-    ],
+    headers: addHeaders(
+      [attemptHeader, request.attemptId, 'Idempotency-Key', request.key],
+      upstream.headers,
+      body !== null,
+      request,
+    ),
     body,
     attemptId: request.attemptId,
+    ...target(upstream.baseUrl, upstream.path, request),
   };
 }
 
@@ -47,30 +45,52 @@ export function buildLookup(request: LookupRequest, lookup: LookupDefinition): W
   return {
     ...target(upstream.baseUrl, lookup.path, request),
     method: lookup.method,
-    headers: headersOf({ ...upstream.headers, ...lookup.headers }, false, request),
+    headers: addHeaders([], { ...upstream.headers, ...lookup.headers }, false, request),
     body: null,
     attemptId: null,
   };
 }
 
 function target(baseUrl: string, template: string, values: TemplateValues): { origin: string; path: string } {
-  const base = new URL(baseUrl);
-  if (!/^https?:$/.test(base.protocol)) throw new MappingError('baseUrl is not an http or https address');
-  const path = base.pathname.replace(/\/$/, '') + fillPath(template, values);
+  const base = baseOf(baseUrl);
+  const path = base.path + fillPath(template, values);
   // "//host/…" and "http://host/…" in place of a path would name another server to a proxy.
   if (!/^\/(?![\\/])/.test(path)) throw new MappingError('the path does not stay on the address of the tool');
   return { origin: base.origin, path };
 }
 
-function headersOf(templates: Readonly<Record<string, string>>, hasBody: boolean, values: TemplateValues): string[] {
-  const headers = new Map<string, [name: string, value: string]>();
-  if (hasBody) headers.set('content-type', ['Content-Type', 'application/json']);
+/** By base URL, of which there are as many as tool files name. */
+const bases = new Map<string, { readonly origin: string; readonly path: string }>();
+
+function baseOf(baseUrl: string): { readonly origin: string; readonly path: string } {
+  const known = bases.get(baseUrl);
+  if (known) return known;
+  const { protocol, origin, pathname } = new URL(baseUrl);
+  if (!/^https?:$/.test(protocol)) throw new MappingError('baseUrl is not an http or https address');
+  const base = { origin, path: pathname.replace(/\/$/, '') };
+  bases.set(baseUrl, base);
+  return base;
+}
+
+function addHeaders(
+  headers: string[],
+  templates: Readonly<Record<string, string>>,
+  hasBody: boolean,
+  values: TemplateValues,
+): string[] {
+  const names = Object.keys(templates);
+  if (hasBody && !names.some((name) => name.toLowerCase() === 'content-type')) {
+    headers.push('Content-Type', 'application/json');
+  }
+  if (names.length === 0) return headers;
+  const own = new Map<string, [name: string, value: string]>();
   for (const [name, template] of Object.entries(templates)) {
     const id = name.toLowerCase();
     if (reserved.has(id)) throw new MappingError(`the header ${name} cannot be set by a tool`);
-    headers.set(id, [name, fillHeader(template, values)]);
+    own.set(id, [name, fillHeader(template, values)]);
   }
-  return [...headers.values()].flat();
+  headers.push(...[...own.values()].flat());
+  return headers;
 }
 
 async function bodyOf(request: UpstreamRequest): Promise<string | null> {

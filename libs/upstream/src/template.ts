@@ -41,6 +41,7 @@ export function fillHeader(template: string, values: TemplateValues): string {
 }
 
 function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
+  if (!template.includes('{{')) return template;
   return template.replace(placeholder, (_, name: string) => write(textOf(lookUp(name, values), name), name));
 }
 
@@ -67,6 +68,7 @@ function encode(text: string, name: string): string {
 
 /** Servers and proxies decode before they resolve dots, so an encoded slash counts as a slash here. */
 function climbs(path: string): boolean {
+  if (!path.includes('.') && !path.includes('%')) return false;
   return path
     .replace(/%2f|%5c/gi, '/')
     .replace(/%2e/gi, '.')
