@@ -19,7 +19,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:20-bookworm-slim
-ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+ENV NODE_ENV=production NODE_OPTIONS="--enable-source-maps --max-semi-space-size=64"
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

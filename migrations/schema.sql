@@ -67,12 +67,11 @@ CREATE TABLE migrations (
 );
 
 CREATE TABLE outbox (
-  "position" bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   msg_id text NOT NULL,
   subject text NOT NULL,
   payload text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  CONSTRAINT outbox_pkey PRIMARY KEY ("position")
+  CONSTRAINT outbox_pkey PRIMARY KEY (msg_id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 
 CREATE TABLE runs (

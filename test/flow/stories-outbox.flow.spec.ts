@@ -54,7 +54,7 @@ async function outboxSize(): Promise<number> {
 
 const outboxIsEmpty = () => eventually('the outbox is empty', async () => (await outboxSize()) === 0);
 
-test('a message that is committed right after the relay looked, and that nobody hints at, is published (S52)', async () => {
+test('a message that is committed right after the relay looked, and that its own service never publishes, is published (S52)', async () => {
   for (const name of ['lone1', 'lone2', 'lone3']) {
     // Until the one before has left: then the relay has just found nothing more.
     await outboxIsEmpty();
@@ -188,10 +188,8 @@ test('services whose database connections are all terminated again and again fin
 
 test('a relay that dies eight times between the acknowledgement and the delete publishes nothing twice (S53)', async () => {
   await relay.stop();
-  const agent = await stack.agent();
-  const answers = await Promise.all(
-    Array.from({ length: 5 }, (_, i) => agent.submit('effects.keyed', { ref: `kept ${i}` }, { stepId: `s${i}` })),
-  );
+  const left = Array.from({ length: 5 }, (_, i) => messageOf(`kept${i}`));
+  for (const message of left) await stack.database.query(insertMessage, message);
   const env = { ...stack.environment(), INTENDANT_FAULT: 'relay.after_publish:1:kill' };
   for (let pair = 0; pair < 4; pair += 1) {
     const ends = await Promise.all([runService('outbox-relay', env), runService('outbox-relay', env)]);
@@ -200,10 +198,7 @@ test('a relay that dies eight times between the acknowledgement and the delete p
   expect(await outboxSize()).toBeGreaterThan(0);
   relay = await stack.launch('outbox-relay');
   await outboxIsEmpty();
-  for (const { intentId } of answers) {
-    expect(await stack.settled(intentId)).toBe('committed');
-    expect(stack.effects(await stack.keyOf(intentId))).toHaveLength(1);
-  }
+  await arrives(...left.flatMap(([msgId]) => msgId ?? []));
   const ids = await publishedIds();
   expect(new Set(ids).size).toBe(ids.length);
 });

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ToolDefinition } from '@intendant/contracts';
-import type { In, Verdict } from '@intendant/intent';
+import type { In, Intent, Verdict } from '@intendant/intent';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
-import { type Store, StoreUnavailable } from '@intendant/store';
+import { clockToleranceMs, type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import type { UpstreamAdapter } from '@intendant/upstream';
 
@@ -22,14 +22,23 @@ export class Attempts {
     private readonly logger: Logger,
   ) {}
 
+  /** Those of a doorbell that nobody has started meanwhile. */
+  stillWaiting(intentIds: readonly string[]): Promise<Set<string>> {
+    return this.store.intents.stillAuthorized(intentIds);
+  }
+
   /** Records the attempt before its first byte; null when there is nothing to send, or somebody else was faster. */
   async start(intentId: string): Promise<OpenAttempt | null> {
-    const before = monotonic();
+    const asked = monotonic();
     const attemptId = newId();
     const { intent } = await this.store.door.execute({ intentId, command: { type: 'start_attempt', attemptId } });
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
-    // The lease began on the database clock after this process asked for it, so counting from the question is safe.
-    return { intent, leaseEnds: before + intent.proposal.terms.leaseMs };
+    return this.started(intent, asked);
+  }
+
+  /** An attempt that was recorded after `asked`, on the own monotonic clock. */
+  started(intent: In<'dispatching'>, asked: number): OpenAttempt {
+    return { intent, leaseEnds: asked + intent.proposal.terms.leaseMs - clockToleranceMs };
   }
 
   /** Sends it, at most once, and records the verdict. */
@@ -47,7 +56,7 @@ export class Attempts {
     if (!tool || tool.contractDigest !== proposal.contractDigest) return notLoaded(tool, intent);
     const { key, intentId, sandbox } = proposal;
     const { attemptId } = attempt;
-    const args = { ...proposal.args, ...proposal.injected };
+    const args = Object.assign({}, proposal.args, proposal.injected);
     return this.upstream.call(
       { tool, args, key, intentId, attemptId, sandbox },
       {
@@ -72,9 +81,10 @@ export class Attempts {
       jitter: Math.random(),
     } as const;
     const commandId = newId();
+    let known: Intent | undefined = intent;
     for (let pause = 100; ; pause = Math.min(pause * 2, 5_000)) {
       try {
-        const result = await this.store.door.execute({ intentId, command, commandId });
+        const result = await this.store.door.execute({ intentId, command, commandId, ...(known && { known }) });
         if (result.kind === 'accepted' && result.events.some((event) => event.type === 'corrected')) {
           this.logger.error(
             { intentId, attempt: intent.attempt.number },
@@ -84,6 +94,8 @@ export class Attempts {
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
+        // It may have been recorded all the same; only a look at the log tells.
+        known = undefined;
         this.logger.warn({ intentId, err: error }, 'verdict not recorded yet');
         await wait(pause);
       }

@@ -11,7 +11,7 @@ export class DispatcherController {
   @OnWork(durables.dispatch.subject, { ...durables.dispatch, concurrency: 16 })
   async ring(message: WorkMessage): Promise<void> {
     const ring = readRing(message.payload);
-    if (ring) await this.dispatcher.take(ring);
+    if (ring) await this.dispatcher.takeLeft(ring);
   }
 
   /** Rings before the durable doorbell does. */

@@ -33,7 +33,7 @@ export class DispatcherModule implements BeforeApplicationShutdown {
           provide: Dispatcher,
           inject: [Store, 'dispatcher tools', HttpAdapter],
           useFactory: (store: Store, tools: ToolRegistry, upstream: HttpAdapter) =>
-            new Dispatcher(new Attempts(store, tools, upstream, logger), tools, logger),
+            startingWith(store, new Dispatcher(new Attempts(store, tools, upstream, logger), tools, logger)),
         },
       ],
     };
@@ -43,4 +43,10 @@ export class DispatcherModule implements BeforeApplicationShutdown {
     await this.dispatcher.stop();
     await this.upstream.close();
   }
+}
+
+/** Where the same process records intents, they are started as they are recorded. */
+function startingWith(store: Store, dispatcher: Dispatcher): Dispatcher {
+  store.door.startWith(dispatcher);
+  return dispatcher;
 }

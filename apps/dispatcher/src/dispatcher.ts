@@ -1,8 +1,9 @@
 import type { Ring } from '@intendant/contracts';
-import { faultPoint, type Logger } from '@intendant/runtime';
-import { StoreUnavailable } from '@intendant/store';
+import type { In } from '@intendant/intent';
+import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
+import { type Reservation, type Starter, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
-import type { Attempts } from './attempts.js';
+import type { Attempts, OpenAttempt } from './attempts.js';
 import { Seen } from './seen.js';
 import { Slots } from './slots.js';
 
@@ -15,8 +16,10 @@ const maxNotServed = 1_000;
 
 type Announced = Ring['intents'][number];
 
+const announcementOf = ({ id, version }: Announced) => `${id}:${version}`;
+
 /** Takes announced intents, as many at once as the tools allow, so that a slow upstream holds only its own. */
-export class Dispatcher {
+export class Dispatcher implements Starter {
   private readonly seen = new Seen(50_000);
   private readonly open = new Slots(maxOpen);
   private readonly perTool = new Map<string, Slots>();
@@ -40,8 +43,21 @@ export class Dispatcher {
     await Promise.all(ring.intents.map((intent) => this.takeOne(intent)));
   }
 
+  /**
+   * As `take`, for an announcement that comes later than the hint about the same intents: another replica has most
+   * probably started them, and a look at them is cheaper than an attempt in vain.
+   *
+   * @throws StoreUnavailable
+   */
+  async takeLeft(ring: Ring): Promise<void> {
+    const unseen = ring.intents.filter((intent) => !this.seen.has(announcementOf(intent)));
+    if (unseen.length === 0) return;
+    const waiting = await this.attempts.stillWaiting(unseen.map(({ id }) => id));
+    await this.take({ intents: unseen.filter(({ id }) => waiting.has(id)) });
+  }
+
   private async takeOne(announced: Announced): Promise<void> {
-    const announcement = `${announced.id}:${announced.version}`;
+    const announcement = announcementOf(announced);
     if (!this.serves(announced) || !this.seen.first(announcement)) return;
     const slots = this.slotsOf(announced.tool);
     if (slots.waiting >= maxWaiting) return this.seen.forget(announcement);
@@ -57,10 +73,7 @@ export class Dispatcher {
       slots.release();
       return this.seen.forget(announcement);
     }
-    const release = () => {
-      this.open.release();
-      slots.release();
-    };
+    const release = () => this.release(slots);
     try {
       // Rejected (not due yet, say): the same announcement may be right another time.
       if (!(await this.track(this.begin(id, release)))) this.seen.forget(announcement);
@@ -73,13 +86,40 @@ export class Dispatcher {
     }
   }
 
+  /** A slot for an intent that is being recorded in this very process, if there is one: it need not be announced. */
+  reserve({ proposal }: In<'authorized'>): Reservation | null {
+    const { intentId, tool, toolVersion } = proposal;
+    if (!this.serves({ tool, toolVersion })) return null;
+    const slots = this.slotsOf(tool);
+    if (!slots.isFree || !this.open.tryTake()) return null;
+    slots.tryTake();
+    const asked = monotonic();
+    let decided = () => {};
+    // The attempt is as good as started: whoever stops has to wait until it is decided.
+    void this.track(new Promise<void>((resolve) => (decided = resolve)));
+    const release = () => this.release(slots);
+    return {
+      attemptId: newId(),
+      started: (intent) => {
+        this.send(intentId, this.attempts.started(intent, asked), release);
+        decided();
+      },
+      release: () => {
+        release();
+        decided();
+      },
+    };
+  }
+
   /** True when there is something to send. */
   private async begin(id: string, release: () => void): Promise<boolean> {
     const attempt = await this.attempts.start(id);
-    if (attempt === null) {
-      release();
-      return false;
-    }
+    if (attempt === null) release();
+    else this.send(id, attempt, release);
+    return attempt !== null;
+  }
+
+  private send(id: string, attempt: OpenAttempt, release: () => void): void {
     const wire = this.attempts
       .finish(attempt)
       .catch((error: unknown) =>
@@ -87,7 +127,11 @@ export class Dispatcher {
       )
       .finally(release);
     void this.track(wire);
-    return true;
+  }
+
+  private release(slots: Slots): void {
+    this.open.release();
+    slots.release();
   }
 
   /** What `stop` waits for: starts, too, since each leads to a request. */
@@ -105,7 +149,7 @@ export class Dispatcher {
   }
 
   /** An intent of a tool or version that is not loaded here is left to a dispatcher that has it. */
-  private serves({ tool: name, toolVersion }: Announced): boolean {
+  private serves({ tool: name, toolVersion }: Pick<Announced, 'tool' | 'toolVersion'>): boolean {
     if (this.tools.get(name)?.version === toolVersion) return true;
     const which = `${name} version ${toolVersion}`;
     if (!this.notServed.has(which) && this.notServed.size < maxNotServed) {

@@ -10,13 +10,17 @@ export class Seen {
 
   /** True the first time. */
   first(announcement: string): boolean {
-    if (this.young.has(announcement) || this.old.has(announcement)) return false;
+    if (this.has(announcement)) return false;
     if (this.young.size >= this.size) {
       this.old = this.young;
       this.young = new Set();
     }
     this.young.add(announcement);
     return true;
+  }
+
+  has(announcement: string): boolean {
+    return this.young.has(announcement) || this.old.has(announcement);
   }
 
   /** The announcement was not dealt with after all. */

@@ -16,13 +16,17 @@ export class Slots {
     return this.queue.length;
   }
 
+  /** True with a slot, which has to be released; false when none is free now. */
+  tryTake(): boolean {
+    if (!this.isFree) return false;
+    this.free -= 1;
+    return true;
+  }
+
   /** True with a slot, which has to be released; false when this was closed meanwhile. */
   async take(): Promise<boolean> {
     if (this.closed) return false;
-    if (this.free > 0) {
-      this.free -= 1;
-      return true;
-    }
+    if (this.tryTake()) return true;
     return new Promise((resolve) => this.queue.push(resolve));
   }
 

@@ -10,6 +10,6 @@ export class HintsController {
 
   @OnHint(subjects.hintChanged)
   changed({ payload }: HintMessage): void {
-    this.store.outcomes.notify(readIds(payload));
+    if (!this.store.outcomes.isIdle) this.store.outcomes.notify(readIds(payload));
   }
 }

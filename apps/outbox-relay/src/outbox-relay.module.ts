@@ -2,7 +2,6 @@ import { Bus } from '@intendant/bus';
 import type { Logger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { type DynamicModule, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { RelayController } from './relay.controller.js';
 import { Relay } from './relay.js';
 
 /** Needs Store and Bus from the application around it. */
@@ -13,7 +12,6 @@ export class OutboxRelayModule implements OnApplicationBootstrap, OnModuleDestro
   static forRoot(logger: Logger): DynamicModule {
     return {
       module: OutboxRelayModule,
-      controllers: [RelayController],
       providers: [
         { provide: Relay, inject: [Store, Bus], useFactory: (store: Store, bus: Bus) => new Relay(store, bus, logger) },
       ],

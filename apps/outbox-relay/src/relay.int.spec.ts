@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await database.query('DELETE FROM outbox');
-  relay = new Relay(store, bus, logger);
+  relay = new Relay(store, bus, logger, 0);
 });
 afterEach(() => armFault(null));
 
@@ -34,7 +34,7 @@ let written = 0;
 const put = async (count: number, subject: string = subjects.dispatch) => {
   const ids = Array.from({ length: count }, () => {
     written += 1;
-    return `message ${written}`;
+    return `message ${String(written).padStart(6, '0')}`;
   });
   await database.query("INSERT INTO outbox (msg_id, subject, payload) SELECT unnest($1::text[]), $2, '{}'", [
     ids,
@@ -43,7 +43,9 @@ const put = async (count: number, subject: string = subjects.dispatch) => {
   return ids;
 };
 const left = async () =>
-  (await database.query<{ msg_id: string }>('SELECT msg_id FROM outbox ORDER BY position')).map((row) => row.msg_id);
+  (await database.query<{ msg_id: string }>('SELECT msg_id FROM outbox ORDER BY created_at, msg_id')).map(
+    (row) => row.msg_id,
+  );
 /** Messages in the stream of doorbells, none of which anybody has taken. */
 const stored = () => bus.backlog(durables.dispatch);
 
@@ -85,7 +87,7 @@ describe('one batch', () => {
   test('of two relays at once carries each message once', async () => {
     const before = await stored();
     await put(40);
-    const other = new Relay(store, bus, logger);
+    const other = new Relay(store, bus, logger, 0);
     const counts = await Promise.all([relay.runOnce(20), other.runOnce(20)]);
     expect(counts).toEqual([20, 20]);
     expect(await left()).toEqual([]);
@@ -94,12 +96,10 @@ describe('one batch', () => {
 });
 
 describe('running', () => {
-  test('delivers by itself, sooner when it is woken', async () => {
+  test('delivers by itself', async () => {
     relay.start();
-    await vi.waitFor(async () => expect(await left()).toEqual([]));
     for (let round = 0; round < 3; round += 1) {
       await put(600);
-      relay.wake();
       await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 5_000, interval: 20 });
     }
     await relay.stop();

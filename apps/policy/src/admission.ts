@@ -57,13 +57,15 @@ export class Admission {
       fingerprint: digest,
       sandbox: false,
       traceparent,
+      expiresAt: run.expiresAt,
     };
-    const proposal = { ...propose(submission, session, tool), expiresAt: run.expiresAt };
+    const proposal = propose(submission, session, tool);
     const result = await this.store.door.execute({
       intentId: proposal.intentId,
       command: { type: 'record', proposal, ruling },
     });
     if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
+    if (result.reason === 'run_closed') throw runClosed();
     throw new Refusal(
       'idempotency_conflict',
       `Step ${message.stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
@@ -118,7 +120,7 @@ export class Admission {
 
   /** The token alone is not enough: the run it speaks for must be there. */
   private async runOf(session: Session): Promise<Run> {
-    const run = await this.store.runs.find(session.runId);
+    const run = await this.store.runs.recall(session.runId);
     if (run && run.tenant === session.tenant) return run;
     throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
   }
@@ -127,6 +129,10 @@ export class Admission {
   private async recordedBefore(key: string, digest: string): Promise<Admitted> {
     const intent = await this.store.intents.findByKey(key);
     if (intent?.proposal.fingerprint === digest) return { intent, replayed: true };
-    throw new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
+    throw runClosed();
   }
+}
+
+function runClosed(): Refusal {
+  return new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
 }

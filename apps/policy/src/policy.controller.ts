@@ -116,7 +116,7 @@ export class PolicyController {
 
   @OnHint(subjects.hintChanged)
   changed({ payload }: HintMessage): void {
-    this.store.outcomes.notify(readIds(payload));
+    if (!this.store.outcomes.isIdle) this.store.outcomes.notify(readIds(payload));
   }
 
   private async session(authorization: string | undefined, at?: number): Promise<Session> {

@@ -4,7 +4,8 @@ import { Logger } from '@nestjs/common';
 import { ensureTopology } from './ensure-topology.js';
 import { BusUnavailable } from './errors.js';
 import type { HintMessage } from './messages.js';
-import { type Outgoing, type PublishResult, publishAll } from './publish.js';
+import { publishAll } from './publish.js';
+import { type Outgoing, Publisher, type PublishResult } from './publisher.js';
 import { type Reply, type RequestOptions, sendRequest } from './request.js';
 import { type DurableSpec, topology } from './topology.js';
 
@@ -16,6 +17,7 @@ const answerLimitMs = 2_000;
 export class Bus {
   private readonly logger = new Logger(Bus.name);
   private readonly jetStream: JetStreamClient;
+  private readonly publisher: Publisher;
   private readonly watchers = new Set<(status: BusStatus) => void>();
   private readonly consumers = new Set<() => Promise<void>>();
   private current: BusStatus = 'connected';
@@ -26,9 +28,11 @@ export class Bus {
     /** For the inside of this room only. */
     readonly connection: NatsConnection,
     private readonly replicas: number,
+    inboxPrefix: string,
     onClosed?: (error: Error | undefined) => void,
   ) {
     this.jetStream = jetstream(connection);
+    this.publisher = new Publisher(connection, inboxPrefix);
     void this.follow();
     void connection.closed().then((error) => {
       this.become('closed');
@@ -65,7 +69,7 @@ export class Bus {
   publish(messages: readonly Outgoing[]): Promise<PublishResult> {
     return publishAll(
       messages,
-      this.jetStream,
+      this.publisher,
       () => this.status() === 'connected',
       () => this.ensureTopology(),
     );

@@ -63,7 +63,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     await connection.close();
     throw error;
   }
-  return new Bus(connection, replicas, options.onClosed);
+  return new Bus(connection, replicas, inboxPrefix, options.onClosed);
 }
 
 async function requireJetStream(connection: NatsConnection, place: string): Promise<void> {

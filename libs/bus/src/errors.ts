@@ -3,6 +3,11 @@ export class BusUnavailable extends Error {
   override readonly name = 'BusUnavailable';
 }
 
+/** No stream takes a subject: the server has lost its store, or the subject is none of ours. */
+export class NoStream extends Error {
+  override readonly name = 'NoStream';
+}
+
 /** Nobody is subscribed to the subject of a request: the service that answers it is not running. */
 export class NoResponder extends Error {
   override readonly name = 'NoResponder';

@@ -8,7 +8,7 @@ export { BusUnavailable, type Difference, NoResponder, RequestTimeout, TopologyM
 export type { HintMessage, MessageHeaders, RpcRequest, WorkMessage } from './messages.js';
 export { NatsStrategy, type NatsStrategyOptions } from './nats-strategy.js';
 export { PassThroughFilter } from './pass-through.filter.js';
-export type { Outgoing, PublishResult } from './publish.js';
+export type { Outgoing, PublishResult } from './publisher.js';
 export type { Reply, RequestOptions } from './request.js';
 export { errorHeader } from './request-server.js';
 export { type DurableSpec, durables, type StreamSpec, type Topology, topology } from './topology.js';

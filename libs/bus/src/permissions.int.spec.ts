@@ -51,7 +51,7 @@ describe('NATS permissions of the operations guide', () => {
         hear('slow')(message);
       }),
       responder(subjects.rpcSubmit, hear('submit')),
-      listener(subjects.hintOutbox, {}, hear('hint')),
+      listener(subjects.hintChanged, {}, hear('hint')),
     ]);
     const servers = `127.0.0.1:${nats.port}`;
     agent = await connect({ servers, user: 'agent', pass: 'secret', inboxPrefix: '_INBOX_agent' });
@@ -71,7 +71,7 @@ describe('NATS permissions of the operations guide', () => {
     await vi.waitFor(async () => expect((await consumer.info()).ack_floor.stream_seq).toBe(1), { interval: 10 });
     const reply = await service.bus.request(subjects.rpcSubmit, 'from a service', { timeoutMs: 2_000 });
     expect(JSON.parse(text(reply.data))).toEqual({ kind: 'submit' });
-    service.bus.hint(subjects.hintOutbox, 'look');
+    service.bus.hint(subjects.hintChanged, 'look');
     await hears('hint look');
   });
 

@@ -20,8 +20,6 @@ export const subjects = {
   hintDispatch: 'intendant.hint.dispatch',
   /** Core NATS, may be lost: intents whose outcome changed; waiting callers read them again. */
   hintChanged: 'intendant.hint.changed',
-  /** Core NATS, may be lost: there is something in the outbox. */
-  hintOutbox: 'intendant.hint.outbox',
   rpcSubmit: 'intendant.rpc.submit',
   rpcReplayMessage: 'intendant.rpc.replay_message',
   rpcReconcile: 'intendant.rpc.reconcile',
@@ -34,8 +32,6 @@ export const doorbellSize = 100;
 export interface Commit {
   /** Intents that wait for a dispatcher now. */
   readonly dispatch: Ring['intents'];
-  /** Intents that have an outcome now; somebody may wait for it. */
+  /** Intents that have an outcome now, and whose callers wait in another process if anywhere. */
   readonly changed: readonly string[];
-  /** Whether messages wait in the outbox. */
-  readonly outbox: boolean;
 }

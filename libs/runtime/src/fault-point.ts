@@ -8,6 +8,8 @@ import { ConfigError } from './environment.js';
 export const faultPoints = [
   'door.before_append',
   'door.after_append',
+  'outbox.before_publish',
+  'outbox.after_publish',
   'policy.before_reply',
   'relay.after_claim',
   'relay.after_publish',

@@ -1,6 +1,6 @@
 import { Bus, BusModule, commitHints, NatsStrategy } from '@intendant/bus';
 import { HealthModule, type Logger, type ServiceOptions, startService } from '@intendant/runtime';
-import { Store, StoreModule } from '@intendant/store';
+import { type Publish, Store, StoreModule } from '@intendant/store';
 import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
@@ -34,7 +34,12 @@ export function runService(options: RunOptions): Promise<INestApplication> {
     BusModule.forRoot({ url: natsUrl, name }),
     StoreModule.forRootAsync({
       inject: [Bus],
-      useFactory: (bus: Bus) => ({ url: databaseUrl, name, committed: commitHints(bus) }),
+      useFactory: (bus: Bus) => ({
+        url: databaseUrl,
+        name,
+        committed: commitHints(bus),
+        publish: publishWith(bus),
+      }),
     }),
     HealthModule.forRoot([Store, Bus], (store: Store, bus: Bus) => [
       { name: 'database', check: () => store.ping() },
@@ -54,4 +59,8 @@ export function runService(options: RunOptions): Promise<INestApplication> {
       assembled?.(app);
     },
   });
+}
+
+function publishWith(bus: Bus): Publish {
+  return async (messages) => new Set((await bus.publish(messages)).published);
 }

@@ -4,6 +4,8 @@ import { newId } from '@intendant/runtime';
 import { hasOutcome } from './has-outcome.js';
 import { project } from './projection.js';
 import type { Result } from './result.js';
+import { jsonSeparator } from './sql/append.js';
+import type { Reservation, Starter } from './starter.js';
 import type { Stream } from './stream.js';
 
 export interface Pending {
@@ -11,7 +13,19 @@ export interface Pending {
   readonly intentId: string;
   readonly key: string | null;
   readonly command: Command;
+  /** How the caller last saw the intent. */
+  readonly known?: Intent | undefined;
+  /** It was to be recorded, and could not be, since its run is closed. */
+  runClosed?: boolean;
+  /** For its first attempt, kept until its fate is known. */
+  reservation?: Reservation;
 }
+
+/** How intents stand before a transaction. */
+export type Streams = Map<string, Stream | Error>;
+
+/** Intents that a transaction did not write, and whether that was because their run is closed. */
+export type Lost = ReadonlyMap<string, boolean>;
 
 interface Change {
   readonly expected: number;
@@ -24,6 +38,7 @@ interface LogRow {
   readonly version: number;
   readonly event: IntentEvent;
   readonly commandId: string;
+  readonly at: number;
 }
 
 /** The decisions of one transaction and the rows that follow from them. */
@@ -35,8 +50,9 @@ export class Batch {
   private readonly answers: { intentId: string | null; result: Result | Error }[] = [];
 
   constructor(
-    private readonly streams: Map<string, Stream | Error>,
+    private readonly streams: Streams,
     private readonly now: number,
+    private readonly starter: Starter | null,
   ) {
     for (const [id, stream] of streams) {
       if (!(stream instanceof Error)) this.byKey.set(stream.intent.proposal.key, id);
@@ -67,6 +83,9 @@ export class Batch {
       return { intentId: dependsOn, result: { kind: 'accepted', intent: before, events: [] } };
     }
     const decision = decide(pending.command, before, this.now);
+    if (pending.runClosed && decision.kind !== 'unchanged') {
+      return { intentId: null, result: { kind: 'rejected', reason: 'run_closed', intent: null } };
+    }
     if (decision.kind === 'rejected') {
       return { intentId: dependsOn, result: { kind: 'rejected', reason: decision.reason, intent: before } };
     }
@@ -75,18 +94,33 @@ export class Batch {
       return { intentId: dependsOn, result: { kind: 'unchanged', intent: before } };
     }
     const intent = this.apply(pending, id, before, decision.events);
-    return { intentId: id, result: { kind: 'accepted', intent, events: decision.events } };
+    const start = before === null ? this.startAtOnce(pending, intent) : [];
+    if (start.length === 0) return { intentId: id, result: { kind: 'accepted', intent, events: decision.events } };
+    const started = this.apply(pending, id, intent, start);
+    return { intentId: id, result: { kind: 'accepted', intent: started, events: [...decision.events, ...start] } };
+  }
+
+  /** What starts the first attempt of an intent that was recorded just now, if somebody here has a slot for it. */
+  private startAtOnce(pending: Pending, intent: Intent): readonly IntentEvent[] {
+    if (!this.starter || intent.state !== 'authorized') return [];
+    const reservation = pending.reservation ?? this.starter.reserve(intent);
+    if (!reservation) return [];
+    pending.reservation = reservation;
+    const decision = decide({ type: 'start_attempt', attemptId: reservation.attemptId }, intent, this.now);
+    return decision.kind === 'accepted' ? decision.events : [];
   }
 
   private apply(pending: Pending, id: string, before: Intent | null, events: readonly IntentEvent[]): Intent {
     let intent = before;
     const log: LogRow[] = [];
     const messages: (OutboxMessage & { intentId: string })[] = [];
+    // Another process may have carried its clock a little further.
+    const at = Math.max(this.now, before?.since ?? 0);
     for (const event of events) {
-      intent = evolve(intent, event, this.now);
-      log.push({ intentId: id, version: intent.version, event, commandId: pending.commandId });
-      const message = publicEvent(event, intent, this.now);
-      if (message) messages.push({ ...message, intentId: id });
+      intent = evolve(intent, event, at);
+      log.push({ intentId: id, version: intent.version, event, commandId: pending.commandId, at });
+      const message = publicEvent(event, intent, at);
+      if (message) messages.push({ intentId: id, ...message });
     }
     if (!intent) throw new Error('no events');
     // Only now: what throws half-way must leave nothing behind for its neighbours' transaction.
@@ -133,46 +167,62 @@ export class Batch {
       this.log.map((l) => l.intentId),
       this.log.map((l) => l.version),
       this.log.map((l) => l.event.type),
-      this.log.map((l) => dataOf(l.event)),
+      this.log.map((l) => dataOf(l.event)).join(jsonSeparator),
       this.log.map((l) => l.commandId),
-      this.log.map(() => this.now),
+      this.log.map((l) => l.at),
+      this.now,
       this.messages.map((m) => m.intentId),
       this.messages.map((m) => m.msgId),
       this.messages.map((m) => m.subject),
-      this.messages.map((m) => m.payload),
+      this.messages.map((m) => m.payload).join(jsonSeparator),
     ];
   }
 
   private rings(): Ring[] {
-    const waiting = this.ready(() => true);
+    const waiting = this.authorized(new Map()).map(announced);
     const rings: Ring[] = [];
     for (let i = 0; i < waiting.length; i += doorbellSize) rings.push({ intents: waiting.slice(i, i + doorbellSize) });
     return rings;
   }
 
-  /** Authorized and not held back: a dispatcher may take it at once. */
-  private ready(done: (id: string) => boolean): Ring['intents'] {
-    return [...this.changes].flatMap(([id, { intent }]) =>
-      intent.state === 'authorized' && intent.notBefore === null && done(id)
-        ? [{ id, version: intent.version, tool: intent.proposal.tool, toolVersion: intent.proposal.toolVersion }]
-        : [],
-    );
+  /** Those that may be dispatched now: not held back, and a dispatcher may take them at once. */
+  authorized(lost: Lost): Intent[] {
+    return this.changed(lost, (intent) => intent.state === 'authorized' && intent.notBefore === null);
   }
 
   /** Those that have an outcome now. */
-  outcomes(done: ReadonlySet<string>): Intent[] {
-    return [...this.changes].flatMap(([id, { intent }]) => (done.has(id) && hasOutcome(intent) ? [intent] : []));
+  outcomes(lost: Lost): Intent[] {
+    return this.changed(lost, hasOutcome);
   }
 
-  commit(done: ReadonlySet<string>): Commit {
-    const changed = this.outcomes(done).map((intent) => intent.proposal.intentId);
-    return { dispatch: this.ready((id) => done.has(id)), changed, outbox: this.messages.length > 0 };
+  private changed(lost: Lost, wanted: (intent: Intent) => boolean): Intent[] {
+    const intents: Intent[] = [];
+    for (const [id, { intent }] of this.changes) if (wanted(intent) && !lost.has(id)) intents.push(intent);
+    return intents;
   }
 
-  /** In the order of the decisions; null where the change was not committed because somebody else was faster. */
-  results(done: ReadonlySet<string>): (Result | Error | null)[] {
-    return this.answers.map(({ intentId, result }) => (intentId === null || done.has(intentId) ? result : null));
+  commit(lost: Lost, settled: readonly Intent[]): Commit {
+    return {
+      dispatch: this.authorized(lost).map(announced),
+      changed: settled.map((intent) => intent.proposal.intentId),
+    };
   }
+
+  /** What was written into the outbox. */
+  announcements(lost: Lost): OutboxMessage[] {
+    if (lost.size === this.changes.size) return [];
+    return this.messages.filter(({ intentId }) => intentId === null || !lost.has(intentId));
+  }
+
+  /** In the order of the decisions; null where the change was not written. */
+  results(lost: Lost): (Result | Error | null)[] {
+    return this.answers.map(({ intentId, result }) => (intentId !== null && lost.has(intentId) ? null : result));
+  }
+}
+
+function announced(intent: Intent): Ring['intents'][number] {
+  const { intentId, tool, toolVersion } = intent.proposal;
+  return { id: intentId, version: intent.version, tool, toolVersion };
 }
 
 function dataOf(event: IntentEvent): string {

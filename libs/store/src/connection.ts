@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { DeadMessageRow, IntentRow, ToolContractRow } from './entities.js';
 import { StoreUnusable } from './errors.js';
+import { queryLimitMs, TimedPool } from './timed-pool.js';
 
 export interface ConnectionOptions {
   /** postgres://user:password@host:port/database, as the application role. */
@@ -12,8 +13,21 @@ export interface ConnectionOptions {
   readonly name: string;
 }
 
-/** Opens the pool and refuses a database that this code must not write to. */
-export async function connect({ url, poolSize = 12, name }: ConnectionOptions): Promise<DataSource> {
+/** The ways to the database of one process. */
+export interface Connection {
+  /** For the statements of `sql/`, which are prepared and find everything by index. */
+  readonly pool: Pool;
+  /** For lists and whatever else is asked now and then. */
+  readonly dataSource: DataSource;
+}
+
+/** Limits of a session, in ms. */
+const limits = { statement_timeout: 10_000, idle_in_transaction_session_timeout: 30_000 };
+/** Connections for lists. */
+const listConnections = 4;
+
+/** Opens the pools and refuses a database that this code must not write to. */
+export async function connect({ url, poolSize = 12, name }: ConnectionOptions): Promise<Connection> {
   if (!isPostgresUrl(url)) {
     // Neither the address nor an error about it: where it goes wrong may be the password.
     throw new StoreUnusable(
@@ -25,15 +39,9 @@ export async function connect({ url, poolSize = 12, name }: ConnectionOptions): 
     url,
     applicationName: name,
     entities: [IntentRow, DeadMessageRow, ToolContractRow],
-    poolSize,
+    poolSize: listConnections,
     connectTimeoutMS: 5_000,
-    extra: {
-      statement_timeout: 10_000,
-      // Longer than the server's own limit: it only fires when the connection is dead.
-      query_timeout: 15_000,
-      idle_in_transaction_session_timeout: 30_000,
-      keepAlive: true,
-    },
+    extra: { ...limits, query_timeout: queryLimitMs, keepAlive: true },
   });
   try {
     await dataSource.initialize();
@@ -47,11 +55,22 @@ export async function connect({ url, poolSize = 12, name }: ConnectionOptions): 
     await dataSource.destroy();
     throw error;
   }
-  poolOf(dataSource).on('error', () => undefined); // An idle connection that dies is replaced at the next query.
-  return dataSource;
+  const pool = new TimedPool({
+    connectionString: url,
+    application_name: name,
+    max: poolSize,
+    connectionTimeoutMillis: 5_000,
+    ...limits,
+    keepAlive: true,
+    // Planned once, not once a call, and by index also when the plan was made while the tables were empty.
+    options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
+  });
+  // An idle connection that dies is replaced at the next query.
+  for (const each of [pool, poolOf(dataSource)]) each.on('error', () => undefined);
+  return { pool, dataSource };
 }
 
-/** The one connection pool of the process. */
+/** The pool below TypeORM. */
 export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as unknown as { master: Pool }).master;
 }

@@ -1,8 +1,9 @@
 import { createDatabase, type TestDatabase } from '@intendant/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Addressed } from './door.js';
 import { StoreUnavailable } from './errors.js';
-import { given, record, report, start } from './given.spec-helper.js';
+import { given, lostAnswer, record, report, start } from './given.spec-helper.js';
 import { Store } from './store.js';
 
 let database: TestDatabase;
@@ -17,6 +18,13 @@ afterAll(async () => {
   await store.close();
   await database.drop();
 });
+
+/** As another replica would. */
+async function elsewhere(addressed: Addressed): Promise<void> {
+  const other = await Store.open({ url: database.url, name: 'races-spec-elsewhere' });
+  await other.door.execute(addressed);
+  await other.close();
+}
 
 const log = (intentId: string) =>
   database.query<{ version: number; type: string; tx: string }>(
@@ -50,6 +58,26 @@ describe('commands of one batch', () => {
     expect(new Set(events.map((event) => event.tx)).size).toBe(1);
     const [row] = await database.query('SELECT state, version, attempts FROM intents WHERE id = $1', [intentId]);
     expect(row).toEqual({ state: 'committed', version: 4, attempts: 1 });
+  });
+
+  test('that lose a race are told from those that do not, whoever shares their transaction', async () => {
+    const taken = Array.from({ length: 20 }, () => record());
+    await Promise.all(taken.map((command) => store.door.execute(command)));
+    const moved = await given(store, 'authorized');
+    const { intent: stale } = await store.door.execute(start(moved, 'first'));
+    await elsewhere(report(moved, 'first', lostAnswer));
+    const results = await Promise.all([
+      ...taken.map(({ command }) => store.door.execute(record({ key: command.proposal.key }))),
+      store.door.execute({ ...start(moved, 'second'), ...(stale && { known: stale }) }),
+      ...Array.from({ length: 20 }, () => store.door.execute(record())),
+    ]);
+    const kinds = results.map((result) => result.kind);
+    expect(kinds).toEqual([...Array(20).fill('unchanged'), 'rejected', ...Array(20).fill('accepted')]);
+    expect(results.slice(0, 20).map((result) => result.intent?.proposal.intentId)).toEqual(
+      taken.map(({ intentId }) => intentId),
+    );
+    const ids = results.flatMap((result) => result.intent?.proposal.intentId ?? []);
+    expect(await database.query('SELECT FROM intents WHERE id = ANY ($1)', [ids])).toHaveLength(new Set(ids).size);
   });
 
   test('answer for an intent that does not exist without disturbing the others', async () => {

@@ -3,11 +3,14 @@ import type { Commit } from '@intendant/contracts';
 import type { Command, Intent } from '@intendant/intent';
 import { Coalescer, faultPoint, newId } from '@intendant/runtime';
 import type { Pool } from 'pg';
-import { Batch, type Pending } from './batch.js';
+import { Batch, type Lost, type Pending, type Streams } from './batch.js';
+import { DatabaseClock } from './database-clock.js';
 import { isTransient, StoreUnavailable } from './errors.js';
+import type { Outbox, Publish } from './outbox.js';
 import type { Result } from './result.js';
-import { append } from './sql/append.js';
+import { type Appended, append } from './sql/append.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
+import type { Reservation, Starter } from './starter.js';
 import { foldRows } from './stream.js';
 
 /** A command and the intent it is for; a `record` finds its intent by the proposal's key. */
@@ -16,11 +19,15 @@ export interface Addressed {
   readonly commandId?: string;
   readonly intentId: string;
   readonly command: Command;
+  /** The intent as the caller last saw it; saves loading it. Is it out of date, it is loaded after all. */
+  readonly known?: Intent;
 }
 
 export interface DoorOptions {
   /** Told after each commit, for hints on the bus. Must not throw. */
   readonly committed?: (commit: Commit) => void;
+  /** Publishes the messages of a commit right after it; without it they wait for the relay. */
+  readonly publish?: Publish;
   /** Transactions at once. One is the fastest (docs/performance.md): more only make the batches smaller. */
   readonly lanes?: number;
   /** Commands in one transaction. */
@@ -38,15 +45,23 @@ const maxConflicts = 20;
  */
 export class Door {
   private readonly lanes: Coalescer<Pending, Result | Error>[];
+  private readonly clock = new DatabaseClock();
+  private starter: Starter | null = null;
 
   constructor(
     private readonly pool: Pool,
+    private readonly outbox: Outbox,
     private readonly options: DoorOptions = {},
-    /** Told after each commit which intents have an outcome now. Must not throw. */
-    private readonly settled: (intents: readonly Intent[]) => void = () => {},
+    /** Told after each commit which intents have an outcome now; returns those that somebody elsewhere may wait for. */
+    private readonly settled: (intents: readonly Intent[]) => readonly Intent[] = (intents) => intents,
   ) {
     const { lanes = 1, maxBatch = 256 } = options;
-    this.lanes = Array.from({ length: lanes }, () => new Coalescer((batch) => this.run(batch), maxBatch));
+    this.lanes = Array.from({ length: lanes }, () => new Coalescer((batch) => this.serve(batch), maxBatch));
+  }
+
+  /** Has intents that are recorded here from now on started at once, where `starter` has a slot. */
+  startWith(starter: Starter): void {
+    this.starter = starter;
   }
 
   /** Commands that wait for a transaction; callers shed load by it. */
@@ -55,9 +70,9 @@ export class Door {
   }
 
   /** @throws StoreUnavailable when the database stayed away; anything else it throws is a bug in the command. */
-  async execute({ intentId, command, commandId = newId() }: Addressed): Promise<Result> {
+  async execute({ intentId, command, commandId = newId(), known }: Addressed): Promise<Result> {
     const key = command.type === 'record' ? command.proposal.key : null;
-    const pending: Pending = { commandId, intentId, key, command };
+    const pending: Pending = { commandId, intentId, key, command, known };
     const result = await this.lane(key ?? intentId).request(pending);
     if (result instanceof Error) throw result;
     return result;
@@ -70,10 +85,19 @@ export class Door {
     return this.lanes[Math.abs(hash) % this.lanes.length] as Coalescer<Pending, Result | Error>;
   }
 
-  private async run(batch: Pending[]): Promise<(Result | Error)[]> {
+  private async serve(batch: readonly Pending[]): Promise<(Result | Error)[]> {
+    const results = await this.run(batch);
+    batch.forEach(({ reservation }, i) => {
+      if (reservation) useReservation(reservation, results[i] as Result | Error);
+    });
+    return results;
+  }
+
+  private async run(batch: readonly Pending[]): Promise<(Result | Error)[]> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.transact(batch, 0);
+        // Only the first try may build on what is known: a later one has to see what the one before may have written.
+        return await this.transact(batch, { known: attempt === 0, conflicts: 0 });
       } catch (error) {
         if (!isTransient(error)) return this.oneByOne(batch, error as Error);
         const pause = retryPauses[attempt];
@@ -90,43 +114,90 @@ export class Door {
   }
 
   /** One bad command must not fail its neighbours. */
-  private async oneByOne(batch: Pending[], error: Error): Promise<(Result | Error)[]> {
+  private async oneByOne(batch: readonly Pending[], error: Error): Promise<(Result | Error)[]> {
     if (batch.length === 1) return [error];
     const results: (Result | Error)[] = [];
     for (const pending of batch) results.push(...(await this.run([pending])));
     return results;
   }
 
-  private async transact(pendings: readonly Pending[], conflicts: number): Promise<(Result | Error)[]> {
-    const ids = pendings.filter((p) => p.key === null).map((p) => p.intentId);
-    const keys = pendings.flatMap((p) => p.key ?? []);
-    const loaded = await this.pool.query<StreamRow>({ ...loadStreams, values: [[...new Set(ids)], keys] });
-    const now = Math.round((loaded.rows[0] as StreamRow).now);
-    const batch = new Batch(foldRows(loaded.rows), now);
+  private async transact(pendings: readonly Pending[], how: How): Promise<(Result | Error)[]> {
+    const { streams, now } = await this.streamsOf(pendings, how.known);
+    const batch = new Batch(streams, now, this.starter);
     for (const pending of pendings) batch.decide(pending);
-    if (batch.isEmpty) return this.again(pendings, batch.results(new Set()), conflicts);
+    if (batch.isEmpty) return this.again(pendings, batch.results(noneLost), noneLost, how);
 
     faultPoint('door.before_append');
-    const appended = await this.pool.query<{ id: string }>({ ...append, values: batch.parameters() });
+    const { rows } = await this.pool.query<Appended>({ values: batch.parameters(), ...append });
     faultPoint('door.after_append');
-    const done = new Set(appended.rows.map((row) => row.id));
-    this.settled(batch.outcomes(done));
-    this.options.committed?.(batch.commit(done));
-    return this.again(pendings, batch.results(done), conflicts);
+    this.clock.set((rows[0] as Appended).now);
+    const lost = new Map(rows.flatMap(({ id, runClosed }) => (id === null ? [] : [[id, runClosed]])));
+    const elsewhere = this.settled(batch.outcomes(lost));
+    this.options.committed?.(batch.commit(lost, elsewhere));
+    this.outbox.announce(batch.announcements(lost));
+    return this.again(pendings, batch.results(lost), lost, how);
   }
 
-  /** Those that lost a race are decided again, on what is there now. */
+  /**
+   * How the intents stand, and the time to decide by. With `known`, from what is at hand, and an intent to be recorded
+   * is taken for new; what is not so after all is lost when it is written, and comes again without.
+   */
+  private async streamsOf(pendings: readonly Pending[], known: boolean): Promise<{ streams: Streams; now: number }> {
+    const now = this.clock.now();
+    const useKnown = known && now !== null;
+    const streams: Streams = new Map();
+    const ids = new Set<string>();
+    const keys: string[] = [];
+    for (const { intentId, key, known: intent } of pendings) {
+      if (useKnown && intent) streams.set(intentId, { intent, commands: noCommands });
+      else if (key === null) ids.add(intentId);
+      else if (!useKnown) keys.push(key);
+    }
+    if (useKnown && ids.size === 0) return { streams, now };
+    const { rows } = await this.pool.query<StreamRow>({ values: [[...ids], keys], ...loadStreams });
+    const time = (rows[0] as StreamRow).now;
+    this.clock.set(time);
+    for (const [id, stream] of foldRows(rows)) streams.set(id, stream);
+    return { streams, now: Math.floor(time) };
+  }
+
+  /** Those that were not written, or rest on what nothing has confirmed, are decided again on what is there now. */
   private async again(
     pendings: readonly Pending[],
     results: (Result | Error | null)[],
-    conflicts: number,
+    lost: Lost,
+    { known, conflicts }: How,
   ): Promise<(Result | Error)[]> {
-    const lost = pendings.filter((_, i) => results[i] === null);
-    if (lost.length === 0) return results as (Result | Error)[];
+    // Writing it confirms what a caller knew; a "no" writes nothing.
+    const confirmed = results.map((result, i) => (known && pendings[i]?.known && !isAccepted(result) ? null : result));
+    const open = pendings.filter((_, i) => confirmed[i] === null);
+    if (open.length === 0) return confirmed as (Result | Error)[];
+    for (const pending of open) pending.runClosed = lost.get(pending.intentId) ?? false;
     const second: (Result | Error)[] =
       conflicts < maxConflicts
-        ? await this.transact(lost, conflicts + 1)
-        : lost.map(() => new StoreUnavailable('the intent is changed by others all the time'));
-    return results.map((result) => result ?? (second.shift() as Result | Error));
+        ? await this.transact(open, { known: false, conflicts: conflicts + 1 })
+        : open.map(() => new StoreUnavailable('the intent is changed by others all the time'));
+    return confirmed.map((result) => result ?? (second.shift() as Result | Error));
   }
 }
+
+function isAccepted(result: Result | Error | null): boolean {
+  return result !== null && !(result instanceof Error) && result.kind === 'accepted';
+}
+
+function useReservation(reservation: Reservation, result: Result | Error): void {
+  const intent = result instanceof Error ? null : result.intent;
+  const ours = intent?.state === 'dispatching' && intent.attempt.attemptId === reservation.attemptId;
+  if (ours) reservation.started(intent);
+  else reservation.release();
+}
+
+interface How {
+  /** Whether to decide on what callers know, where they know something. */
+  readonly known: boolean;
+  /** How often in a row these commands have been lost. */
+  readonly conflicts: number;
+}
+
+const noneLost: Lost = new Map();
+const noCommands: ReadonlySet<string> = new Set();

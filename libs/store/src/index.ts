@@ -3,10 +3,12 @@ export type { DeadMessage, ReceivedMessage, WholeDeadMessage } from './dead-mess
 export type { Addressed, Door, DoorOptions } from './door.js';
 export { StoreUnavailable, StoreUnusable } from './errors.js';
 export { hasOutcome } from './has-outcome.js';
-export type { Outbox, Relayed } from './outbox.js';
+export type { Outbox, Publish, Relayed } from './outbox.js';
 export type { IntentFilter, IntentListing, IntentReader, RecordedEvent } from './reader.js';
 export type { Result } from './result.js';
 export type { Run, Runs } from './runs.js';
+export { clockToleranceMs } from './sql/append.js';
+export type { Reservation, Starter } from './starter.js';
 export { Store } from './store.js';
 export { StoreModule } from './store.module.js';
 export type { Due, Sweeps } from './sweeps.js';

@@ -23,7 +23,7 @@ const put = (count: number) =>
     [count],
   );
 const left = async () =>
-  (await database.query<{ msg_id: string }>('SELECT msg_id FROM outbox ORDER BY position')).map((row) => row.msg_id);
+  (await database.query<{ msg_id: string }>('SELECT msg_id FROM outbox ORDER BY msg_id')).map((row) => row.msg_id);
 const all = async (messages: readonly OutboxMessage[]) => new Set(messages.map((message) => message.msgId));
 const relayAll = async (limit = 100) => {
   const seen: string[] = [];

@@ -20,14 +20,19 @@ export class OutcomeWaiter {
 
   constructor(private readonly reader: IntentReader) {}
 
+  /** Nobody waits: a notice need not even be read. */
+  get isIdle(): boolean {
+    return this.waiting.size === 0;
+  }
+
   /** Something changed, here or elsewhere: whoever waits for one of these looks again. */
   notify(intentIds: Iterable<string>): void {
     for (const id of intentIds) this.wake(id, null);
   }
 
-  /** These were committed by this very process, so nobody has to look. */
-  tell(intents: Iterable<Intent>): void {
-    for (const intent of intents) this.wake(intent.proposal.intentId, intent);
+  /** These were committed by this very process, so nobody here has to look. Returns those that nobody here waited for. */
+  tell(intents: readonly Intent[]): Intent[] {
+    return intents.filter((intent) => !this.wake(intent.proposal.intentId, intent));
   }
 
   /** The intent once it has an outcome, or as it stands after `timeoutMs`; null where there is no such intent. */
@@ -54,8 +59,11 @@ export class OutcomeWaiter {
     }
   }
 
-  private wake(intentId: string, intent: Intent | null): void {
-    for (const wake of this.waiting.get(intentId) ?? []) wake(intent);
+  /** True when somebody waited. */
+  private wake(intentId: string, intent: Intent | null): boolean {
+    const wakers = this.waiting.get(intentId);
+    for (const wake of wakers ?? []) wake(intent);
+    return wakers !== undefined;
   }
 
   private listen(

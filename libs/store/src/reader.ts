@@ -6,6 +6,7 @@ import { LessThan } from 'typeorm';
 import { IntentRow } from './entities.js';
 import { answering } from './errors.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
+import { stillAuthorized } from './sql/still-authorized.js';
 import { foldRows } from './stream.js';
 
 export interface IntentFilter {
@@ -68,6 +69,14 @@ export class IntentReader {
       const stream = streams.get(id);
       return stream instanceof Error ? stream : (stream?.intent ?? null);
     });
+  }
+
+  /** Those that still wait for an attempt; a look at the read model, much cheaper than loading them. */
+  async stillAuthorized(intentIds: readonly string[]): Promise<Set<string>> {
+    const { rows } = await answering(() =>
+      this.pool.query<{ id: string }>({ ...stillAuthorized, values: [intentIds] }),
+    );
+    return new Set(rows.map((row) => row.id));
   }
 
   /** The intent that was recorded under this key, or null. */

@@ -6,4 +6,6 @@ export type Result =
   | { readonly kind: 'accepted'; readonly intent: Intent; readonly events: readonly IntentEvent[] }
   /** It is so already; `intent` is how it stands. */
   | { readonly kind: 'unchanged'; readonly intent: Intent }
-  | { readonly kind: 'rejected'; readonly reason: Rejection; readonly intent: Intent | null };
+  | { readonly kind: 'rejected'; readonly reason: Rejection; readonly intent: Intent | null }
+  /** In a closed run nothing new is recorded. */
+  | { readonly kind: 'rejected'; readonly reason: 'run_closed'; readonly intent: null };

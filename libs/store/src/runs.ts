@@ -17,9 +17,13 @@ export interface Run {
   readonly closed: boolean;
 }
 
+/** Open runs that are remembered. */
+const maxOpen = 10_000;
+
 /** The trusted side's record of who acts with which authority. */
 export class Runs {
   private readonly loads: Coalescer<string, Run | null>;
+  private readonly remembered = new Map<string, Run>();
 
   constructor(private readonly pool: Pool) {
     this.loads = new Coalescer((ids) => this.findMany(ids), 256, 2);
@@ -38,8 +42,23 @@ export class Runs {
     return this.loads.request(id);
   }
 
+  /**
+   * As `find`, from memory where the run was open when it was last seen. It may have been closed since: the door refuses
+   * to record anything in it then.
+   */
+  async recall(id: string): Promise<Run | null> {
+    const known = this.remembered.get(id);
+    if (known) return known;
+    const run = await this.find(id);
+    if (run === null || run.closed) return run;
+    if (this.remembered.size >= maxOpen) this.remembered.clear();
+    this.remembered.set(id, run);
+    return run;
+  }
+
   /** True when it is closed afterwards; false where there is no such run of this tenant. */
   async close(id: string, tenant: string): Promise<boolean> {
+    this.remembered.delete(id);
     const { rowCount } = await answering(() => this.pool.query({ ...closeRun, values: [id, tenant] }));
     return rowCount === 1;
   }

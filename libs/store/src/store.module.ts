@@ -20,9 +20,10 @@ export class StoreModule implements OnApplicationShutdown {
           provide: Store,
           inject,
           useFactory: async (...dependencies: unknown[]) => {
-            const { committed, lanes, maxBatch, ...connection } = await useFactory(...dependencies);
+            const { committed, publish, lanes, maxBatch, ...connection } = await useFactory(...dependencies);
             return Store.open(connection, {
               ...(committed && { committed }),
+              ...(publish && { publish }),
               ...(lanes && { lanes }),
               ...(maxBatch && { maxBatch }),
             });

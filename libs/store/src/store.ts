@@ -1,5 +1,6 @@
+import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
-import { type ConnectionOptions, connect, poolOf } from './connection.js';
+import { type Connection, type ConnectionOptions, connect } from './connection.js';
 import { DeadMessages } from './dead-messages.js';
 import { Door, type DoorOptions } from './door.js';
 import { Outbox } from './outbox.js';
@@ -21,16 +22,17 @@ export class Store {
   readonly deadMessages: DeadMessages;
   readonly toolContracts: ToolContracts;
 
-  private constructor(
-    private readonly dataSource: DataSource,
-    options: DoorOptions,
-  ) {
-    const pool = poolOf(dataSource);
+  private readonly pool: Pool;
+  private readonly dataSource: DataSource;
+
+  private constructor({ pool, dataSource }: Connection, options: DoorOptions) {
+    this.pool = pool;
+    this.dataSource = dataSource;
     this.intents = new IntentReader(pool, dataSource);
     this.outcomes = new OutcomeWaiter(this.intents);
-    this.door = new Door(pool, options, (intents) => this.outcomes.tell(intents));
-    this.outbox = new Outbox(pool);
-    this.sweeps = new Sweeps(pool);
+    this.outbox = new Outbox(pool, options.publish);
+    this.door = new Door(pool, this.outbox, options, (intents) => this.outcomes.tell(intents));
+    this.sweeps = new Sweeps(pool, this.outbox);
     this.runs = new Runs(pool);
     this.deadMessages = new DeadMessages(dataSource);
     this.toolContracts = new ToolContracts(dataSource);
@@ -43,7 +45,7 @@ export class Store {
 
   /** Round trip to the database; throws when there is none. */
   async ping(): Promise<void> {
-    await poolOf(this.dataSource).query('SELECT 1');
+    await this.pool.query({ text: 'SELECT 1' });
   }
 
   /** Where the read model differs from what the log says; empty when all is well. */
@@ -52,6 +54,8 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+    await this.outbox.flush();
+    if (!this.dataSource.isInitialized) return;
+    await Promise.all([this.pool.end(), this.dataSource.destroy()]);
   }
 }

@@ -25,7 +25,7 @@ const several = (count: number, state: 'authorized' | 'dispatching' | 'unknown')
   Promise.all(Array.from({ length: count }, () => given(store, state)));
 const ids = (found: readonly { intentId: string }[]) => found.map(({ intentId }) => intentId);
 const bells = async () =>
-  (await database.query<{ payload: string }>('SELECT payload FROM outbox ORDER BY position')).map(
+  (await database.query<{ payload: string }>('SELECT payload FROM outbox ORDER BY created_at, msg_id')).map(
     (row) => JSON.parse(row.payload) as Ring,
   );
 

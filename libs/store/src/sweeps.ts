@@ -2,6 +2,7 @@ import { doorbellSize, type Ring, subjects } from '@intendant/contracts';
 import { newId } from '@intendant/runtime';
 import type { Pool } from 'pg';
 import { answering } from './errors.js';
+import type { Outbox } from './outbox.js';
 import { announceAgainMs } from './projection.js';
 import { claimDue, claimExpired, claimUnheard, insertDoorbell } from './sql/sweeps.js';
 
@@ -13,7 +14,10 @@ export interface Due {
 
 /** Finds intents that something has to happen to. Any number of sweepers may run: each takes other rows. */
 export class Sweeps {
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly outbox: Outbox,
+  ) {}
 
   /** Intents in `state` whose time has come; nobody else gets them for `claimMs`. */
   async claimDue(state: 'dispatching' | 'unknown' | 'accepted', limit: number, claimMs: number): Promise<Due[]> {
@@ -36,15 +40,18 @@ export class Sweeps {
     );
     for (let i = 0; i < rows.length; i += doorbellSize) {
       const ring: Ring = { intents: rows.slice(i, i + doorbellSize) };
-      const values = [newId(), subjects.dispatch, JSON.stringify(ring)];
-      await answering(() => this.pool.query({ ...insertDoorbell, values }));
+      const bell = { msgId: newId(), subject: subjects.dispatch, payload: JSON.stringify(ring) };
+      await answering(() => this.pool.query({ ...insertDoorbell, values: [bell.msgId, bell.subject, bell.payload] }));
+      this.outbox.announce([bell]);
     }
     return rows.length;
   }
 
   /** Makes room for the events of the coming months. */
   async ensureEventPartitions(): Promise<number> {
-    const { rows } = await this.pool.query<{ made: number }>('SELECT ensure_event_partitions(2) AS made');
+    const { rows } = await this.pool.query<{ made: number }>({
+      text: 'SELECT ensure_event_partitions(2) AS made',
+    });
     return rows[0]?.made ?? 0;
   }
 }

@@ -43,7 +43,7 @@ describe('a good tool file', () => {
       guarantee: 'idempotency_key',
       lookup: 'authoritative',
       maxAttempts: 4,
-      leaseMs: 1000 + 8000 + 2000,
+      leaseMs: 1000 + 8000 + 3000,
       settleMs: 10_000 + 500 + 1000,
       spacingMs: 2000,
       retentionMs: 86_400_000,

@@ -3,7 +3,7 @@ import { longestDurationMs } from './duration.js';
 import type { ToolSource } from './tool-source.js';
 
 /** Time for starting, classifying and recording an attempt beside the request itself. */
-const leaseMarginMs = 2000;
+const leaseMarginMs = 3000;
 /** Clocks and network between the upstream's last effect and our lookup. */
 const settleMarginMs = 1000;
 

@@ -1,17 +1,25 @@
 export interface OutboxRow {
-  position: string;
   msg_id: string;
   subject: string;
   payload: string;
 }
 
-/** Claimed by row, so that relays share the work without a leader; a relay that dies lets go of its rows. */
+/**
+ * Messages older than $2 ms, claimed by row, so that relays share the work without a leader; a relay that dies lets go of
+ * its rows.
+ */
 export const claimOutbox = {
   name: 'claim_outbox',
-  text: 'SELECT position, msg_id, subject, payload FROM outbox ORDER BY position LIMIT $1 FOR UPDATE SKIP LOCKED',
+  text: `
+    SELECT msg_id, subject, payload FROM outbox
+    WHERE created_at <= statement_timestamp() - $2::float8 * interval '1 ms'
+    ORDER BY msg_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
 };
 
+/** Rows that a relay has claimed meanwhile are left to it. */
 export const deleteOutbox = {
   name: 'delete_outbox',
-  text: 'DELETE FROM outbox WHERE position = ANY ($1::bigint[])',
+  text: `
+    DELETE FROM outbox WHERE msg_id IN (
+      SELECT msg_id FROM outbox WHERE msg_id = ANY ($1::text[]) FOR UPDATE SKIP LOCKED)`,
 };
