@@ -244,7 +244,8 @@ module.exports = {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     // Not dist anywhere: most packages keep their code there, and an excluded module escapes every rule.
-    exclude: { path: '^dist/' },
+    // The peers of the benchmark are installed on demand, with packages of their own.
+    exclude: { path: ['^dist/', '^bench/peers/'] },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'require', 'node', 'default', 'types'],

@@ -24,7 +24,7 @@ export async function measureCeiling(natsUrl: string, concurrency: number): Prom
   };
   try {
     const nats = await rate({ protocol: 'nats', url: natsUrl, subject, tokens: ['x'.repeat(300)] });
-    return { nats, http: await rate({ protocol: 'http', port: responder.ready.port }) };
+    return { nats, http: await rate({ protocol: 'http', port: responder.ready.port, path: '/intents' }) };
   } finally {
     await Promise.all([responder.stop(), load.stop()]);
   }

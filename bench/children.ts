@@ -44,10 +44,19 @@ export interface Forked<In, Out> extends Child {
 }
 
 /** Starts a part of the benchmark as a process of its own; resolves when it says that it is ready. */
-export async function forkPart<In extends object, Out>(name: string, args: string[] = []): Promise<Forked<In, Out>> {
-  const file = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+export function forkPart<In extends object, Out>(name: string, args: string[] = []): Promise<Forked<In, Out>> {
+  return forkFile(name, fileURLToPath(new URL(`./${name}.js`, import.meta.url)), args);
+}
+
+/** The same for any file of JavaScript that tells over IPC when it is ready. */
+export async function forkFile<In extends object, Out>(
+  name: string,
+  file: string,
+  args: readonly string[],
+): Promise<Forked<In, Out>> {
   const forked = fork(file, args, {
     execArgv: ['--enable-source-maps'],
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const { child, ended } = keep(name, forked);
@@ -61,6 +70,21 @@ export async function forkPart<In extends object, Out>(name: string, args: strin
   return { ...child, ready, ask };
 }
 
+/** Starts a program whose readiness is seen from outside; `ended` rejects when it ends before it is asked to. */
+export function startProgram(
+  name: string,
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): { readonly child: Child; readonly ended: Promise<never> } {
+  const spawned = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return keep(name, spawned);
+}
+
 /** Starts a built service; resolves when it says that it is ready, and rejects with its output when it ends before. */
 export async function startService(
   name: string,
@@ -68,7 +92,7 @@ export async function startService(
   nodeArgs: readonly string[],
 ): Promise<Child> {
   const main = `${root}dist/apps/${name}/src/main.js`;
-  const spawned = spawn(process.execPath, ['--enable-source-maps', ...nodeArgs, main], {
+  const spawned = spawn(process.execPath, ['--enable-source-maps', '--max-semi-space-size=64', ...nodeArgs, main], {
     cwd: root,
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

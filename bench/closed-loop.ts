@@ -9,8 +9,8 @@ export class ClosedLoop {
   readonly finished: Promise<LoadResult>;
   private readonly sentAt: Float64Array;
   private readonly tookMs: Float64Array;
-  private readonly cpu = process.cpuUsage();
-  private readonly startedAt = performance.now();
+  private cpu = process.cpuUsage();
+  private startedAt = performance.now();
   private next = 0;
   private answered = 0;
   private failures = 0;
@@ -23,6 +23,12 @@ export class ClosedLoop {
     this.finished = new Promise((resolve) => {
       this.finish = resolve;
     });
+  }
+
+  /** From here on time counts: what was made ready before does not. */
+  begin(): void {
+    this.cpu = process.cpuUsage();
+    this.startedAt = performance.now();
   }
 
   /** Index of the request to send now, or null when all are on their way. */

@@ -2,14 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Counts } from './figures.js';
 import type { Messages } from './messages.js';
 import { cpuOfTrees } from './process-tree.js';
-import type { RunningSystem } from './systems.js';
+import { total } from './statistics.js';
+import type { SystemOnPostgres } from './systems.js';
 
 /** Backends of PostgreSQL report their transactions up to ten seconds late when they become idle. */
 const reportedAfterMs = 10_500;
 
 /** Begins to count; the function returned gives the counts per intent once the load is over. */
 export async function counting(
-  { database, usesNats }: RunningSystem,
+  { database, usesNats }: Pick<SystemOnPostgres, 'database' | 'usesNats'>,
   messages: Messages,
   trees: ReadonlyMap<string, number>,
 ): Promise<(intents: number) => Promise<Counts>> {
@@ -33,8 +34,4 @@ export async function counting(
       idleCores,
     };
   };
-}
-
-function total(values: Iterable<number>): number {
-  return [...values].reduce((sum, each) => sum + each, 0);
 }

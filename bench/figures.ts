@@ -1,5 +1,9 @@
 import type { LoadResult } from './load-job.js';
+import type { PeerName } from './peers.js';
 import type { SystemName } from './systems.js';
+
+/** Whatever is measured: Intendant in its two shapes, the yardstick, and the peers. */
+export type Measured = SystemName | PeerName;
 
 type Latency = Pick<LoadResult, 'p50' | 'p95' | 'p99'>;
 /** By process, or by stream. */
@@ -16,13 +20,11 @@ export interface Counts {
   readonly idleCores: number;
 }
 
-/** One measurement of one system. Times in ms, memory in MiB. */
-export interface Figures {
-  readonly system: SystemName;
-  readonly round: number;
+/** What one load of so many requests in flight showed. Times in ms. */
+export interface UnderLoad {
+  readonly inFlight: number;
   readonly perSecond: number;
   readonly loaded: Latency;
-  readonly oneAtATime: Latency;
   /** CPU seconds per 1,000 intents, by process. */
   readonly cpu: Named;
   readonly cpuTotal: number;
@@ -31,6 +33,15 @@ export interface Figures {
    * and other work on the machine, of which any makes a figure worthless.
    */
   readonly otherCores: number;
+}
+
+/** One measurement of one system: the first load, and what else was asked of it. Times in ms, memory in MiB. */
+export interface Figures extends UnderLoad {
+  readonly system: Measured;
+  readonly round: number;
+  readonly oneAtATime: Latency;
+  /** The further loads, with fewer in flight. */
+  readonly further: readonly UnderLoad[];
   /** Resident after the start, before any work. */
   readonly idleMiB: Named;
   /** Resident at the end. */

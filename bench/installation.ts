@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 
 /** The private servers the benchmark runs on, as the launcher describes them in its run file. */
 export interface Installation {
@@ -9,6 +10,8 @@ export interface Installation {
   /** As the owner; may create databases. */
   readonly ownerDatabaseUrl: string;
   readonly postgresPid: number;
+  /** Folder of the private servers: what a system writes below it is on the same disk as theirs. */
+  readonly stateDir: string;
 }
 
 /** @throws when there is no run file, or its servers are not private: their CPU time could not be told apart. */
@@ -22,5 +25,5 @@ export function readInstallation(file: string | undefined): Installation {
       'the benchmark counts the CPU time of PostgreSQL and NATS and needs servers of its own: unset INTENDANT_DATABASE_URL and INTENDANT_NATS_URL',
     );
   }
-  return { natsUrl, natsPid, databaseUrl, ownerDatabaseUrl, postgresPid };
+  return { natsUrl, natsPid, databaseUrl, ownerDatabaseUrl, postgresPid, stateDir: path.dirname(file) };
 }

@@ -1,4 +1,5 @@
 import type { LoadResult } from './load-job.js';
+import type { OpenResult } from './open-loop.js';
 
 /** What a server child says once it can be used. */
 export interface FromServer {
@@ -9,7 +10,10 @@ export interface FromServer {
 /** `writes` counts requests, `effects` counts keys: they differ when something was sent twice. */
 export type FromUpstream = FromServer | { readonly kind: 'counts'; readonly writes: number; readonly effects: number };
 
-export type FromLoad = { readonly kind: 'result'; readonly result: LoadResult } | { readonly kind: 'ready' };
+export type FromLoad =
+  | { readonly kind: 'result'; readonly result: LoadResult }
+  | { readonly kind: 'open'; readonly result: OpenResult }
+  | { readonly kind: 'ready' };
 
 /** Sends a message to the benchmark that forked this process. */
 export function report<T>(message: T): void {

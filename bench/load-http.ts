@@ -5,9 +5,12 @@ import { HttpMessages, httpMessage } from './http-messages.js';
 import { argsOf, type LoadJob, type LoadResult, settledMark, type Target, toolName } from './load-job.js';
 
 /** Requests over as many kept-alive connections as may be in flight, one at a time on each. */
-export async function loadHttp(job: LoadJob, { port }: Extract<Target, { protocol: 'http' }>): Promise<LoadResult> {
-  const frames = Array.from({ length: job.count }, (_, i) => frame(job.first + i));
-  const sockets = await Promise.all(Array.from({ length: Math.min(job.concurrency, job.count) }, () => open(port)));
+export async function loadHttp(job: LoadJob, target: Extract<Target, { protocol: 'http' }>): Promise<LoadResult> {
+  const { port, path } = target;
+  const frames = Array.from({ length: job.count }, (_, i) => frame(job.first + i, path));
+  const sockets: Socket[] = [];
+  // One after the other: a server that gets too many at once lets some wait a second for their next try.
+  while (sockets.length < Math.min(job.concurrency, job.count)) sockets.push(await open(port));
   const loop = new ClosedLoop(job.count);
   try {
     const runs = sockets.map((socket) => run(socket, loop, frames));
@@ -47,7 +50,9 @@ function run(socket: Socket, loop: ClosedLoop, frames: readonly Buffer[]): Promi
   });
 }
 
-function frame(n: number): Buffer {
-  const body = JSON.stringify({ id: `call_${n}`, tool: toolName, args: argsOf(n) });
-  return httpMessage('POST /intents HTTP/1.1', body, ['Host: bench']);
+function frame(n: number, path: string): Buffer {
+  const id = `call_${n}`;
+  const body = JSON.stringify({ id, tool: toolName, args: argsOf(n) });
+  // Restate wants the name of a call there; the others take it from the body.
+  return httpMessage(`POST ${path} HTTP/1.1`, body, ['Host: bench', `Idempotency-Key: ${id}`]);
 }

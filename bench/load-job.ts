@@ -1,7 +1,18 @@
+import type { Phase } from './open-loop.js';
+
 /** Where the load goes, and with which credentials. */
 export type Target =
   | { readonly protocol: 'nats'; readonly url: string; readonly subject: string; readonly tokens: readonly string[] }
-  | { readonly protocol: 'http'; readonly port: number };
+  | { readonly protocol: 'http'; readonly port: number; readonly path: string };
+
+/**
+ * What is submitted.
+ * `plain`: every request is a new intent of the one tool of the benchmark.
+ * `mixed`: of twenty requests two have an unknown outcome, one is denied and four repeat an earlier one.
+ * `spread`: every request is a new intent, of each of a thousand tools in turn.
+ * `unheard`: as `plain`, but nobody waits for the outcome.
+ */
+export type Blend = 'plain' | 'mixed' | 'spread' | 'unheard';
 
 /** Closed loop: `concurrency` requests are in flight until `count` are answered. */
 export interface LoadJob {
@@ -10,6 +21,18 @@ export interface LoadJob {
   readonly first: number;
   readonly count: number;
   readonly concurrency: number;
+  /** What is sent over NATS; plain when left out. */
+  readonly blend?: Blend;
+}
+
+/** Open loop over NATS: requests arrive on a schedule, however many are still unanswered. */
+export interface OpenJob {
+  readonly target: Extract<Target, { protocol: 'nats' }>;
+  readonly first: number;
+  /** One right after the other. */
+  readonly phases: readonly Phase[];
+  /** `request` waits for the outcome; `publish` leaves the submit in JetStream and waits for that only. */
+  readonly as: 'request' | 'publish';
 }
 
 /** Times in ms, except where the name says otherwise. */

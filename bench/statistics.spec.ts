@@ -11,7 +11,7 @@ test('a quantile is a value that was measured', () => {
 });
 
 test('a spread has the middle of an odd number of rounds and the mean of the two middle ones of an even number', () => {
-  expect(spread([10, 2, 3])).toEqual({ median: 3, min: 2, max: 10 });
-  expect(spread([4, 1, 2, 10])).toEqual({ median: 3, min: 1, max: 10 });
+  expect(spread([10, 2, 3])).toEqual({ median: 3, least: 2, greatest: 10 });
+  expect(spread([4, 1, 2, 10])).toEqual({ median: 3, least: 1, greatest: 10 });
   expect(spread([]).median).toBeNaN();
 });

@@ -7,8 +7,8 @@ export function quantile(sorted: readonly number[], q: number): number {
 /** The middle of several rounds and how far they lie apart. */
 export interface Spread {
   readonly median: number;
-  readonly min: number;
-  readonly max: number;
+  readonly least: number;
+  readonly greatest: number;
 }
 
 /** Median (the mean of the two middle values for an even number), least and greatest; NaN when there are none. */
@@ -17,5 +17,9 @@ export function spread(values: readonly number[]): Spread {
   const middle = (sorted.length - 1) / 2;
   const low = sorted[Math.floor(middle)] ?? Number.NaN;
   const high = sorted[Math.ceil(middle)] ?? Number.NaN;
-  return { median: (low + high) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+  return { median: (low + high) / 2, least: sorted[0] ?? Number.NaN, greatest: sorted.at(-1) ?? Number.NaN };
+}
+
+export function total(values: Iterable<number>): number {
+  return [...values].reduce((sum, each) => sum + each, 0);
 }

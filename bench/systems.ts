@@ -16,12 +16,17 @@ export type SystemName = (typeof systemNames)[number];
 /** A system under test, ready to be asked. */
 export interface RunningSystem {
   readonly target: Target;
-  readonly database: BenchDatabase;
+  /** Null for a system that does not keep its state in PostgreSQL. */
+  readonly database: BenchDatabase | null;
   /** Its own processes by name; PostgreSQL and NATS not among them. */
   readonly processes: ReadonlyMap<string, Child>;
   readonly usesNats: boolean;
   /** Throws unless exactly so many intents are there, each with its outcome. */
   check(intents: number): Promise<void>;
+}
+
+export interface SystemOnPostgres extends RunningSystem {
+  readonly database: BenchDatabase;
 }
 
 const apps: Record<Exclude<SystemName, 'afternoon'>, readonly string[]> = {
@@ -38,7 +43,7 @@ export async function startSystem(
   installation: Installation,
   upstreamUrl: string,
   profile: string | null,
-): Promise<RunningSystem> {
+): Promise<SystemOnPostgres> {
   if (name === 'afternoon') return startAfternoon(installation, upstreamUrl);
   const database = await BenchDatabase.create(installation, { migrated: true });
   const tokenSecret = randomBytes(32).toString('base64url');
@@ -62,7 +67,7 @@ export async function startSystem(
   return { target, database, processes, usesNats: true, check: (intents) => checkIntents(database, intents) };
 }
 
-async function startAfternoon(installation: Installation, upstreamUrl: string): Promise<RunningSystem> {
+async function startAfternoon(installation: Installation, upstreamUrl: string): Promise<SystemOnPostgres> {
   const database = await BenchDatabase.create(installation, { migrated: false });
   const server = await forkPart<never, FromServer>('afternoon', [database.ownerUrl, upstreamUrl]);
   const check = async (intents: number) => {
@@ -71,7 +76,7 @@ async function startAfternoon(installation: Installation, upstreamUrl: string): 
     );
     if (row?.count !== intents) throw new Error(`${row?.count} calls are settled, not ${intents}`);
   };
-  const target: Target = { protocol: 'http', port: server.ready.port };
+  const target: Target = { protocol: 'http', port: server.ready.port, path: '/intents' };
   return { target, database, processes: new Map([['server', server]]), usesNats: false, check };
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
-// Everything that must hold, in one command: format, lint, import rules, types, build, tests. Arguments go to vitest.
+// Everything that must hold, in one command: format, lint, import rules, types, build, tests, and a
+// short bench. Arguments go to vitest; then the bench is left out.
 import path from 'node:path';
 import { checks } from './checks/checks.mjs';
 import { ensureBuild } from './setup/build.mjs';
 import { inParallel, runCheck, runStepAsCheck } from './setup/check-runner.mjs';
 import { ensureCredentials } from './setup/credentials.mjs';
 import { ensureDependencies } from './setup/dependencies.mjs';
+import { runGuard } from './setup/guard.mjs';
 import { ensureNatsBinary } from './setup/nats-binary.mjs';
 import { home } from './setup/paths.mjs';
 import { startPostgres } from './setup/postgres.mjs';
@@ -29,6 +31,9 @@ async function prepareServers(session, installed) {
   };
 }
 
+/** What counts for a bench that was not asked for. */
+const notRun = { passed: 0, failed: 0, skipped: 0 };
+
 /** The checks run while the servers start, two at a time; the tests run alone, because they watch the clock. */
 async function check(session, installed) {
   await installed;
@@ -45,12 +50,16 @@ await runSession({
     const installed = ensureDependencies(session);
     const [env, results] = await Promise.all([prepareServers(session, installed), check(session, installed)]);
     say('tests: starting');
-    const tests = await runVitest(session, process.argv.slice(2), env);
+    const args = process.argv.slice(2);
+    const tests = await runVitest(session, args, env);
     if (session.processes.stopping) return 1;
-    const passed = tests.passed + results.filter(Boolean).length;
-    const failed = tests.failed + results.filter((each) => !each).length;
+    const guard = args.length > 0 ? notRun : await runGuard(session, env.INTENDANT_NATS_BIN);
+    if (session.processes.stopping) return 1;
+    const passed = tests.passed + guard.passed + results.filter(Boolean).length;
+    const failed = tests.failed + guard.failed + results.filter((each) => !each).length;
+    const skipped = tests.skipped + guard.skipped;
     session.atEnd = () => {
-      console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''}`);
+      console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     };
     return failed === 0 && passed > 0 ? 0 : 1;
   },

@@ -14,7 +14,10 @@ const files = places.flatMap((place) => {
   const directory = path.join(root, place);
   if (!fs.existsSync(directory)) return [];
   const entries = fs.readdirSync(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const written = entries.filter(
+    (entry) => entry.isFile() && !entry.parentPath.split(path.sep).includes('node_modules'),
+  );
+  return written.map((entry) => path.join(entry.parentPath, entry.name));
 });
 
 for (const file of files) {

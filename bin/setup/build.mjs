@@ -54,7 +54,13 @@ function sourceFiles() {
 function filesBelow(directory) {
   if (!fs.existsSync(directory)) return [];
   const entries = fs.readdirSync(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  return files.filter((file) => !isInstalled(file));
+}
+
+/** What npm puts into a room is no source of it. */
+function isInstalled(file) {
+  return path.relative(root, file).split(path.sep).includes('node_modules');
 }
 
 function hashOf(paths, describe) {

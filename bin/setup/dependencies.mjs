@@ -5,19 +5,29 @@ import { say, step } from './progress.mjs';
 
 /** Installs the locked dependencies unless exactly these are installed already. */
 export function ensureDependencies(session) {
+  return ensureInstalled(session, 'dependencies', root, ['--include=dev']);
+}
+
+/** The same for the systems that the benchmark compares with: none of their install scripts has to run. */
+export function ensurePeers(session) {
+  return ensureInstalled(session, 'peers', path.join(root, 'bench', 'peers'), ['--ignore-scripts']);
+}
+
+function ensureInstalled(session, name, directory, options) {
   const work = (note) =>
     exclusively(
       path.join(home, 'install.lock'),
       async () => {
-        if (installedAsLocked()) return note('as locked');
-        say('dependencies: npm ci (a minute on the first run)');
+        if (installedAsLocked(directory)) return note('as locked');
+        say(`${name}: npm ci (a minute on the first run)`);
         // npm takes its time over SIGTERM, and an install cut short is noticed by the next run.
-        await session.processes.run({ ...npmCommand(), name: 'npm-ci', label: 'npm ci', signal: 'SIGKILL' });
+        const run = { name: `npm-ci-${name}`, label: 'npm ci', cwd: directory, signal: 'SIGKILL' };
+        await session.processes.run({ ...npmCommand(options), ...run });
         note('installed');
       },
-      (holder) => say(`dependencies: waiting for process ${holder}, which installs them`),
+      (holder) => say(`${name}: waiting for process ${holder}, which installs them`),
     );
-  return step('dependencies', work, 'read the message of npm above; check the network and the free disk space');
+  return step(name, work, 'read the message of npm above; check the network and the free disk space');
 }
 
 /**
@@ -45,8 +55,8 @@ function fitsThisMachine({ os, cpu, libc }) {
   return (!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch)) && Boolean(os || cpu);
 }
 
-function npmCommand() {
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+function npmCommand(options) {
+  const args = ['ci', ...options, '--no-audit', '--no-fund', '--loglevel=error'];
   const cli = process.env.npm_execpath;
   // The npm that runs this script, which may not be the first on PATH.
   return cli && path.basename(cli) === 'npm-cli.js'

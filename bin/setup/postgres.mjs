@@ -43,7 +43,7 @@ async function start({ session, data, binaries, account, password, throwAway }) 
   const child = session.processes.start({
     name: 'postgres',
     command: path.join(binaries.bin, 'postgres'),
-    args: ['-D', data, '-p', String(port), ...options(throwAway)],
+    args: ['-D', data, '-p', String(port), ...options(throwAway, binaries)],
     env: postgresEnvironment(),
     cwd: '/',
     account,
@@ -61,7 +61,7 @@ async function start({ session, data, binaries, account, password, throwAway }) 
   }
 }
 
-function options(throwAway) {
+function options(throwAway, { bin }) {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -70,6 +70,18 @@ function options(throwAway) {
     log_timezone: 'UTC',
     fsync: throwAway ? 'off' : 'on',
     full_page_writes: throwAway ? 'off' : 'on',
+    ...(throwAway && canCountStatements(bin) && countedStatements),
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** The tests count statements (test/cost). Those of all test databases have to fit, or the rare ones are forgotten. */
+const countedStatements = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.max': '20000' };
+
+/** Binaries of the user's choice may come without it, and then the server would not start. */
+function canCountStatements(bin) {
+  const folders = ['../lib/postgresql', '../lib'].map((each) => path.join(bin, each));
+  return folders.some((folder) =>
+    ['so', 'dylib'].some((end) => fs.existsSync(path.join(folder, `pg_stat_statements.${end}`))),
+  );
 }
