@@ -78,10 +78,14 @@ try {
   if (process.argv.includes('--help')) process.stdout.write(`${usage}\n`);
   else {
     const options = readOptions(process.argv.slice(2));
+    // What was measured for minutes must not be lost because it cannot be written.
+    if (options.json !== null) await writeFile(options.json, '');
     if (options.guard) await guard(options);
     else await (options.scenarios.length > 0 ? scenarios(options) : run(options));
   }
 } catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `bench: ${error instanceof Error ? error.message : String(error)}\nnpm run bench -- --help lists the options\n`,
+  );
   process.exitCode = 1;
 }

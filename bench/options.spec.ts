@@ -55,3 +55,13 @@ test.each([
 ])('%j is refused in plain words', (args, message) => {
   expect(() => readOptions(args)).toThrow(message);
 });
+
+test.each([
+  [['--quick'], /--quick is for scenarios/],
+  [['--fill', '10'], /--fill is for scenarios/],
+  [['--guard', '--scenario', 'mixed'], /--guard runs alone: leave out --scenario/],
+  [['--guard', '--peers'], /--guard runs alone: leave out --peers/],
+  [['--scenario', 'mixed', '--peers'], /leave out --peers/],
+])('%j is refused, since a part of it would be ignored', (args, message) => {
+  expect(() => readOptions(args)).toThrow(message);
+});

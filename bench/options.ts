@@ -77,6 +77,7 @@ export function readOptions(args: readonly string[]): Options {
     },
   });
   const guard = values.guard ?? false;
+  refuseTogether(values);
   const [concurrency = 0, ...furtherConcurrencies] = concurrencies(values.concurrencies ?? '256');
   return {
     rounds: whole('rounds', values.rounds ?? (guard ? '2' : '3')),
@@ -94,6 +95,20 @@ export function readOptions(args: readonly string[]): Options {
     quick: values.quick ?? false,
     fill: values.fill === undefined ? null : whole('fill', values.fill),
   };
+}
+
+/** What would be ignored silently looks like a result that it is not. */
+function refuseTogether(values: Readonly<Record<string, unknown>>): void {
+  const given = (name: string) => values[name] !== undefined;
+  for (const name of ['quick', 'fill'].filter(given)) {
+    if (!given('scenario')) throw new Error(`--${name} is for scenarios: name some with --scenario`);
+  }
+  for (const name of ['scenario', 'peers', 'report', 'only'].filter(given)) {
+    if (given('guard')) throw new Error(`--guard runs alone: leave out --${name}`);
+  }
+  for (const name of ['peers', 'report', 'only'].filter(given)) {
+    if (given('scenario')) throw new Error(`--scenario measures Intendant alone: leave out --${name}`);
+  }
 }
 
 function chosen(mode: string, only: string | undefined, withPeers: boolean): Measured[] {

@@ -47,6 +47,12 @@ export async function runSession({ command, stateDir, main }) {
       opened.fail = reject;
     });
     for (const signal of Object.keys(exitStatus)) process.on(signal, onSignal(opened, signal));
+    // Whoever read what we say has gone, as `| head` does: without a listener that would end us and leave our processes.
+    for (const output of [process.stdout, process.stderr]) {
+      output.on('error', () => {
+        if (!processes.stopping) void finish(opened, 1);
+      });
+    }
     const ended = await processes.stopLeftovers();
     if (ended.length > 0) say(`stopped what an earlier run had left: ${ended.join(', ')}`);
     return opened;
