@@ -34,7 +34,7 @@ export class TimedPool extends pg.Pool {
         if (result) resolve(result);
         else reject(error);
       };
-      const timer = setTimeout(() => end(new Error('the database does not answer')), this.limitMs);
+      const timer = setTimeout(() => end(new Error(`no answer within ${this.limitMs} ms`)), this.limitMs);
       void client.query(config, (error, result) => (error ? end(error) : end(undefined, result)));
     });
   }
