@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { transformFileSync } from '@swc/core';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'demo-upstream-'));
 const ledgerFile = join(folder, 'ledger.jsonl');
@@ -22,6 +22,7 @@ beforeAll(() => {
 });
 
 afterEach(() => child?.kill('SIGKILL'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function start(env: Record<string, string> = {}): Promise<string> {
   child = spawn(process.execPath, [join(folder, 'main.js')], {

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { MAIL, probe, REFUND, WAIT_MS } from './probe.js';
 import { type Rule, startUpstream, type Upstream } from './server.js';
 
@@ -135,7 +135,9 @@ describe('waiting', () => {
 
 describe('the ledger file', () => {
   it('has each line before the answer and is continued by the next process', async () => {
-    const ledgerFile = join(mkdtempSync(join(tmpdir(), 'ledger-')), 'ledger.jsonl');
+    const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const ledgerFile = join(folder, 'ledger.jsonl');
     await upstream.close();
     upstream = await startUpstream({ ledgerFile });
     const first = await post('/refunds', REFUND, 'k1');
