@@ -26,7 +26,7 @@ const decoder = new TextDecoder();
 /**
  * Publishes to JetStream, many messages at once: one subscription hears all acknowledgements and one timer bounds each
  * batch. The client's own `publish` makes a request of each message, with a timer, three promises and an error object
- * for its stack; that was a tenth of the CPU time of an intent (docs/performance.md).
+ * for its stack.
  */
 export class Publisher {
   private readonly inbox: string;
@@ -91,10 +91,9 @@ export class Publisher {
     // What is written while disconnected is thrown away by the client and would only time out.
     if (!connected()) return new BusUnavailable('NATS is away; the client keeps reconnecting');
     try {
-      this.connection.publish(subject, payload, {
-        reply: this.inbox + token,
-        headers: writeHeaders({ 'Nats-Msg-Id': msgId, ...headers }),
-      });
+      const written = writeHeaders(headers ?? {});
+      written.set('Nats-Msg-Id', msgId);
+      this.connection.publish(subject, payload, { reply: this.inbox + token, headers: written });
       return null;
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));

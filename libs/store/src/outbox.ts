@@ -80,8 +80,8 @@ export class Outbox {
   private async publishGathered(): Promise<void> {
     const messages = this.gathered.splice(0);
     if (!this.publish || messages.length === 0) return;
-    faultPoint('outbox.before_publish');
     try {
+      faultPoint('outbox.before_publish');
       const ids = await this.publish(messages);
       faultPoint('outbox.after_publish');
       this.published.push(...ids);
