@@ -54,11 +54,11 @@ export class Attempts {
     const { proposal, attempt } = intent;
     const tool = this.tools.get(proposal.tool);
     if (!tool || tool.contractDigest !== proposal.contractDigest) return notLoaded(tool, intent);
-    const { key, intentId, sandbox } = proposal;
+    const { key, intentId, tenant, runId, sandbox } = proposal;
     const { attemptId } = attempt;
     const args = Object.assign({}, proposal.args, proposal.injected);
     return this.upstream.call(
-      { tool, args, key, intentId, attemptId, sandbox },
+      { tool, args, key, intentId, tenant, runId, attemptId, sandbox },
       {
         // A process that was stopped for a while must not send under a lease that others see as ended.
         mayStart: () => monotonic() + tool.limits.callMs < leaseEnds,

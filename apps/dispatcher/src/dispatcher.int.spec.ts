@@ -7,7 +7,7 @@ import { createLogger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { createDatabase, MisbehavingServer, proposal, response, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
-import { HttpAdapter } from '@intendant/upstream';
+import { Upstreams } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Attempts } from './attempts.js';
 import { Dispatcher } from './dispatcher.js';
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 function dispatcher(tools: ToolDefinition[] = [tool], logger = createLogger('spec', 'silent')): Dispatcher {
   const registry = createRegistry(tools);
-  const upstream = new HttpAdapter((t, data) => registry.checkOutput(t, data));
+  const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
   const made = new Dispatcher(new Attempts(store, registry, upstream, logger), registry, logger);
   started.push(async () => {
     await made.stop();

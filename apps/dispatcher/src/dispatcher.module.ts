@@ -3,7 +3,7 @@ import type { Json } from '@intendant/intent';
 import type { Logger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
-import { HttpAdapter } from '@intendant/upstream';
+import { Upstreams } from '@intendant/upstream';
 import { type BeforeApplicationShutdown, type DynamicModule, Module } from '@nestjs/common';
 import { Attempts } from './attempts.js';
 import { DispatcherController } from './dispatcher.controller.js';
@@ -14,7 +14,7 @@ import { Dispatcher } from './dispatcher.js';
 export class DispatcherModule implements BeforeApplicationShutdown {
   constructor(
     private readonly dispatcher: Dispatcher,
-    private readonly upstream: HttpAdapter,
+    private readonly upstream: Upstreams,
   ) {}
 
   static forRoot(config: { readonly toolsDir: string }, logger: Logger): DynamicModule {
@@ -24,15 +24,15 @@ export class DispatcherModule implements BeforeApplicationShutdown {
       providers: [
         { provide: 'dispatcher tools', useFactory: () => loadTools(config.toolsDir, process.env) },
         {
-          provide: HttpAdapter,
+          provide: Upstreams,
           inject: ['dispatcher tools'],
           useFactory: (tools: ToolRegistry) =>
-            new HttpAdapter((tool: ToolDefinition, data: Json) => tools.checkOutput(tool, data)),
+            new Upstreams((tool: ToolDefinition, data: Json) => tools.checkOutput(tool, data)),
         },
         {
           provide: Dispatcher,
-          inject: [Store, 'dispatcher tools', HttpAdapter],
-          useFactory: (store: Store, tools: ToolRegistry, upstream: HttpAdapter) =>
+          inject: [Store, 'dispatcher tools', Upstreams],
+          useFactory: (store: Store, tools: ToolRegistry, upstream: Upstreams) =>
             startingWith(store, new Dispatcher(new Attempts(store, tools, upstream, logger), tools, logger)),
         },
       ],

@@ -4,7 +4,7 @@ import { createLogger } from '@intendant/runtime';
 import { type Reservation, Store } from '@intendant/store';
 import { createDatabase, MisbehavingServer, proposal, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
-import { HttpAdapter } from '@intendant/upstream';
+import { Upstreams } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Attempts } from './attempts.js';
 import { Dispatcher } from './dispatcher.js';
@@ -32,7 +32,7 @@ afterAll(() => database.drop());
 
 function dispatcher(...tools: ToolDefinition[]): Dispatcher {
   const registry = createRegistry(tools);
-  const upstream = new HttpAdapter((t, data) => registry.checkOutput(t, data));
+  const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
   const logger = createLogger('spec', 'silent');
   const made = new Dispatcher(new Attempts(store, registry, upstream, logger), registry, logger);
   started.push(async () => {

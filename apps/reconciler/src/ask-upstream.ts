@@ -54,11 +54,19 @@ export class AskUpstream implements Sweeper {
   }
 
   private async ask(proposal: Proposal): Promise<LookupAnswer> {
-    const { tool: name, contractDigest, args, injected, key, intentId, sandbox, terms } = proposal;
+    const { tool: name, contractDigest, args, injected, key, intentId, tenant, runId, sandbox, terms } = proposal;
     const tool = this.tools.get(name);
     if (!tool) return cannotTell(`this reconciler has no tool ${name}`);
     if (terms.lookup === 'none') return cannotTell('the tool has no lookup');
-    const answer = await this.upstream.lookup({ tool, args: { ...args, ...injected }, key, intentId, sandbox });
+    const answer = await this.upstream.lookup({
+      tool,
+      args: { ...args, ...injected },
+      key,
+      intentId,
+      tenant,
+      runId,
+      sandbox,
+    });
     // The lookup of another contract may search elsewhere: what it finds is there, what it does not find proves nothing.
     const same = tool.contractDigest === contractDigest;
     return same || answer.kind !== 'absent' ? answer : cannotTell(`this reconciler has ${name} with another contract`);

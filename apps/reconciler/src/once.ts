@@ -1,7 +1,7 @@
 import type { Logger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools } from '@intendant/tools';
-import { HttpAdapter } from '@intendant/upstream';
+import { Upstreams } from '@intendant/upstream';
 import { assemble } from './assemble.js';
 import type { PassConfig } from './config.js';
 
@@ -12,7 +12,7 @@ import type { PassConfig } from './config.js';
 export async function runOnce(config: PassConfig, logger: Logger): Promise<number> {
   const tools = await loadTools(config.toolsDir, process.env);
   const store = await Store.open({ url: config.databaseUrl, name: 'reconciler --once' });
-  const upstream = new HttpAdapter((tool, data) => tools.checkOutput(tool, data));
+  const upstream = new Upstreams((tool, data) => tools.checkOutput(tool, data));
   try {
     const counts = await assemble(store, tools, upstream, logger).runOnce();
     process.stdout.write(`${JSON.stringify(counts)}\n`);

@@ -1,7 +1,7 @@
 import type { Logger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
-import { HttpAdapter } from '@intendant/upstream';
+import { Upstreams } from '@intendant/upstream';
 import { type DynamicModule, Inject, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { assemble } from './assemble.js';
 import type { ReconcilerConfig } from './config.js';
@@ -16,7 +16,7 @@ const lookups = Symbol('upstream of the reconciler');
 export class ReconcilerModule implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly reconciler: Reconciler,
-    @Inject(lookups) private readonly upstream: HttpAdapter,
+    @Inject(lookups) private readonly upstream: Upstreams,
   ) {}
 
   static forRoot(config: Pick<ReconcilerConfig, 'toolsDir' | 'operators'>, logger: Logger): DynamicModule {
@@ -29,12 +29,12 @@ export class ReconcilerModule implements OnApplicationBootstrap, OnModuleDestroy
         {
           provide: lookups,
           inject: [reconcilerTools],
-          useFactory: (tools: ToolRegistry) => new HttpAdapter((tool, data) => tools.checkOutput(tool, data)),
+          useFactory: (tools: ToolRegistry) => new Upstreams((tool, data) => tools.checkOutput(tool, data)),
         },
         {
           provide: Reconciler,
           inject: [Store, reconcilerTools, lookups],
-          useFactory: (store: Store, tools: ToolRegistry, upstream: HttpAdapter) =>
+          useFactory: (store: Store, tools: ToolRegistry, upstream: Upstreams) =>
             assemble(store, tools, upstream, logger),
         },
       ],

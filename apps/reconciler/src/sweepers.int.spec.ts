@@ -4,7 +4,7 @@ import { createLogger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { createDatabase, MisbehavingServer, proposal, response, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
-import { HttpAdapter } from '@intendant/upstream';
+import { Upstreams } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AnnounceAgain } from './announce-again.js';
 import { AskUpstream } from './ask-upstream.js';
@@ -23,7 +23,7 @@ let database: TestDatabase;
 let store: Store;
 let server: MisbehavingServer;
 let tool: ToolDefinition;
-let upstream: HttpAdapter;
+let upstream: Upstreams;
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -38,7 +38,7 @@ beforeEach(async () => {
   await database.query("UPDATE intents SET wake_at = now() + interval '1 day' WHERE wake_at IS NOT NULL");
   server = await MisbehavingServer.start();
   tool = toolAt(server.url);
-  upstream = new HttpAdapter(() => null);
+  upstream = new Upstreams(() => null);
 });
 afterEach(async () => {
   await upstream.close();

@@ -29,6 +29,12 @@ export interface Terms {
   readonly deadlineMs: number;
   /** First delay of the exponential backoff between attempts or inconclusive lookups. */
   readonly backoffMs: number;
+  /** How an accepted request is followed to its end; null, or left out in older intents: by the lookup alone. */
+  readonly poll?: {
+    readonly everyMs: number;
+    /** How long it is followed before a person is asked. */
+    readonly deadlineMs: number;
+  } | null;
 }
 
 /** True when a resend under the same key cannot double the effect while the key is remembered. */

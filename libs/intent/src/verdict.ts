@@ -14,6 +14,8 @@ export type Verdict =
       readonly transient: boolean;
       readonly retryAfterMs: number | null;
       readonly detail: string;
+      /** False: no byte of it left, so it was no wire attempt and does not count as one. True when left out. */
+      readonly sent?: boolean;
     }
   /** It will run, the upstream says (202); it must be asked for, never sent again. */
   | { readonly kind: 'accepted'; readonly data: Json }
@@ -22,6 +24,16 @@ export type Verdict =
 
 /** Answer of the tool's lookup (the upstream's `exists()`). An error or a timeout is `cannot_tell`, never `absent`. */
 export type LookupAnswer =
-  | { readonly kind: 'present'; readonly data: Json }
+  /** `excess`: effects beyond those that were asked for, as far as the tool's lookup can count them. */
+  | { readonly kind: 'present'; readonly data: Json; readonly excess?: number }
   | { readonly kind: 'absent' }
+  /** Some parts of the effect are there and others are not; `detail` says how many. */
+  | { readonly kind: 'partial'; readonly data: Json; readonly detail: string }
   | { readonly kind: 'cannot_tell'; readonly detail: string };
+
+/** What became of a request that the upstream had accepted. Errors and timeouts of the question are `pending`. */
+export type PollAnswer =
+  | { readonly kind: 'executed'; readonly data: Json }
+  /** The upstream gave it up: nothing happened and nothing will. */
+  | { readonly kind: 'failed'; readonly detail: string }
+  | { readonly kind: 'pending'; readonly detail: string };

@@ -4,15 +4,9 @@ import type { Path, ToolSource } from './tool-source.js';
 const unsupported: readonly Path[] = [
   ['compensation'],
   ['businessKey'],
-  ['limits', 'notice'],
   ['limits', 'ratePerTenant'],
   ['limits', 'cost'],
   ['result'],
-  ['upstream', 'mcp'],
-  ['upstream', 'process'],
-  ['upstream', 'module'],
-  ['upstream', 'sandbox'],
-  ['upstream', 'http', 'credential'],
 ];
 
 /** Refuses fields that would otherwise be ignored without a word. */

@@ -12,22 +12,26 @@ describe('a variable', () => {
   test('may have a default, which also stands in for an empty value', () => {
     const text = refundFile(['${PAYMENTS_URL}', '${URL:-http://payments.example:8080}']);
     for (const env of [{}, { URL: '' }]) {
-      expect(parseToolFile('f', text, env).upstream.baseUrl).toBe('http://payments.example:8080');
+      expect(parseToolFile('f', text, env).upstream).toMatchObject({ baseUrl: 'http://payments.example:8080' });
     }
-    expect(parseToolFile('f', text, { URL: 'http://other.example' }).upstream.baseUrl).toBe('http://other.example');
+    expect(parseToolFile('f', text, { URL: 'http://other.example' }).upstream).toMatchObject({
+      baseUrl: 'http://other.example',
+    });
   });
 
   test('may stand unquoted inside braces', () => {
     const text = refundFile();
     const http = text.slice(text.indexOf('  http:'), text.indexOf('  statuses:'));
     const tool = refundTool([http, '  http: { baseUrl: ${PAYMENTS_URL}, method: POST, path: /refunds }\n']);
-    expect(tool.upstream.baseUrl).toBe(environment.PAYMENTS_URL);
+    expect(tool.upstream).toMatchObject({ baseUrl: environment.PAYMENTS_URL });
   });
 
   test('cannot bring YAML, and is not filled in again', () => {
     const value = 'a: ${PAYMENTS_URL} # {b}';
     const text = refundFile(['"{{order_id}}"', '"${NOTE}"']);
-    expect(parseToolFile('f', text, { ...environment, NOTE: value }).upstream.headers).toEqual({ 'X-Order': value });
+    expect(parseToolFile('f', text, { ...environment, NOTE: value }).upstream).toMatchObject({
+      headers: { 'X-Order': value },
+    });
   });
 
   test('is left alone outside upstream', () => {

@@ -9,7 +9,7 @@ import { contractOf } from './contract.js';
 import type { Environment } from './environment.js';
 import { digest } from './key.js';
 import { readLimits, readTerms } from './read-terms.js';
-import { readUpstream } from './read-upstream.js';
+import { readSandbox, readUpstream } from './read-upstream.js';
 import { ToolFileError } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
 
@@ -57,6 +57,7 @@ function define(source: ToolSource): ToolDefinition {
     limits: readLimits(source),
     terms: readTerms(source),
     upstream: readUpstream(source),
+    sandbox: readSandbox(source),
     contract,
     contractDigest: digest(contract),
     file: source.file,

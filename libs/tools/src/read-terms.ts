@@ -1,3 +1,4 @@
+import type { ToolDefinition } from '@intendant/contracts';
 import type { Effect, Guarantee, LookupAuthority, Terms } from '@intendant/intent';
 import { longestDurationMs } from './duration.js';
 import type { ToolSource } from './tool-source.js';
@@ -7,10 +8,12 @@ const leaseMarginMs = 3000;
 /** Clocks and network between the upstream's last effect and our lookup. */
 const settleMarginMs = 1000;
 
-export function readLimits(source: ToolSource): { connectMs: number; callMs: number; concurrency: number } {
+export function readLimits(source: ToolSource): ToolDefinition['limits'] {
+  const notice = ['limits', 'notice'];
   return {
     connectMs: source.duration(['limits', 'connect'], '2s'),
     callMs: source.duration(['limits', 'call'], '10s'),
+    noticeMs: source.text(...notice) === null ? null : source.duration(notice, '0s'),
     concurrency: wholeNumber(source, ['limits', 'concurrency'], 32),
   };
 }
@@ -30,6 +33,7 @@ export function readTerms(source: ToolSource): Terms {
     retentionMs: retentionMs(source, guarantee),
     deadlineMs: source.duration(['upstream', 'lookup', 'deadline'], 'PT10M'),
     backoffMs: source.duration(['retry', 'backoff'], '500ms'),
+    poll: poll(source),
   };
 }
 
@@ -37,6 +41,14 @@ function settleMs(source: ToolSource): number {
   if (source.text('upstream', 'settle') !== null) return source.duration(['upstream', 'settle'], '0s');
   const processing = source.duration(['upstream', 'maxProcessing'], '10s');
   return processing + source.duration(['upstream', 'lookup', 'lag'], '0s') + settleMarginMs;
+}
+
+function poll(source: ToolSource): NonNullable<Terms['poll']> | null {
+  if (source.object('upstream', 'poll') === null) return null;
+  return {
+    everyMs: source.duration(['upstream', 'poll', 'interval'], '2s'),
+    deadlineMs: source.duration(['upstream', 'poll', 'deadline'], 'PT1H'),
+  };
 }
 
 function retentionMs(source: ToolSource, guarantee: Guarantee): number {

@@ -88,7 +88,7 @@ export const toolFileSchema: JsonObject = {
       properties: {
         connect: { ...duration, description: 'For reaching the upstream; 2s when left out.' },
         call: { ...duration, description: 'From the first byte sent to the last received; 10s when left out.' },
-        notice: duration,
+        notice: { ...duration, description: 'After this long the caller is told that it is still being worked on.' },
         concurrency: { ...atLeastOne, description: 'Attempts open at once in one dispatcher; 32 when left out.' },
         ratePerTenant: { type: 'string', pattern: '^[1-9][0-9]*/[smhd]$', title: 'a rate such as 10/s' },
         cost: text,
@@ -118,5 +118,17 @@ export const toolFileSchema: JsonObject = {
   },
   $defs: {
     duration: { type: 'string', pattern: durationPattern, title: 'a duration such as 2s, 500ms, 5m or PT24H' },
+    declared: {
+      type: ['string', 'object'],
+      title: 'a duration such as PT24H, or { value: PT24H, basis: measured | documented | assumed }',
+      description: 'How long, and how it is known. A duration alone counts as documented.',
+      pattern: durationPattern,
+      additionalProperties: false,
+      required: ['value', 'basis'],
+      properties: {
+        value: { $ref: '#/$defs/duration' },
+        basis: { enum: ['measured', 'documented', 'assumed'] },
+      },
+    },
   },
 };

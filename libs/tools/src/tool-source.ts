@@ -57,9 +57,9 @@ export class ToolSource {
     return isObject(value) ? value : null;
   }
 
-  /** Milliseconds of a duration field; the default when it is left out. */
+  /** Milliseconds of a duration field, written alone or with its basis; the default when it is left out. */
   duration(path: Path, fallback: string): number {
-    const ms = parseDuration(this.text(...path) ?? fallback);
+    const ms = parseDuration(this.text(...path) ?? this.text(...path, 'value') ?? fallback);
     if (ms === null) this.report(path, 'not a duration of ten years or less; must be like 2s, 500ms, 5m or PT24H');
     return ms ?? 0;
   }

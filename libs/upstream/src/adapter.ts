@@ -1,5 +1,5 @@
-import type { ToolDefinition } from '@intendant/contracts';
-import type { Json, JsonObject, LookupAnswer, Verdict } from '@intendant/intent';
+import type { ToolDefinition, Upstream } from '@intendant/contracts';
+import type { Json, JsonObject, LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 
 /** One wire attempt of an intent. */
 export interface UpstreamRequest {
@@ -9,12 +9,20 @@ export interface UpstreamRequest {
   /** The same for every attempt of the intent; the upstream's idempotency key. */
   readonly key: string;
   readonly intentId: string;
+  readonly tenant: string;
+  readonly runId: string;
   /** Different for every attempt: two wire requests with one attempt id mean a hidden re-sender. */
   readonly attemptId: string;
+  /** Goes to the tool's sandbox, by the same code. */
   readonly sandbox: boolean;
 }
 
 export type LookupRequest = Omit<UpstreamRequest, 'attemptId'>;
+
+export interface PollRequest extends LookupRequest {
+  /** What the upstream answered when it accepted the request. */
+  readonly accepted: Json;
+}
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -31,15 +39,22 @@ export interface LookupOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The only way out to an upstream. Neither method rejects: whatever happens becomes a verdict or an answer. */
+/** The only way out to an upstream. No method rejects: whatever happens becomes a verdict or an answer. */
 export interface UpstreamAdapter {
   /** At most one wire request, never repeated, whatever the connection does. */
   call(request: UpstreamRequest, options: CallOptions): Promise<Verdict>;
   /** Asks the tool's `exists()`; every error and every timeout is `cannot_tell`. */
   lookup(request: LookupRequest, options?: LookupOptions): Promise<LookupAnswer>;
+  /** Asks what became of an accepted request; every error and every timeout is `pending`. */
+  poll(request: PollRequest, options?: LookupOptions): Promise<PollAnswer>;
   /** Waits for running calls, each bounded by its call limit; later calls send nothing. */
   close(): Promise<void>;
 }
 
 /** Null when `data` satisfies the tool's output schema (or there is none), else what is wrong with it. */
 export type ValidateOutput = (tool: ToolDefinition, data: Json) => string | null;
+
+/** Where a request goes: to the tool's upstream, or for a sandbox call to the sandbox; null where there is none. */
+export function upstreamOf({ tool, sandbox }: Pick<LookupRequest, 'tool' | 'sandbox'>): Upstream | null {
+  return sandbox ? tool.sandbox : tool.upstream;
+}

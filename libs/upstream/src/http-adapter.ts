@@ -1,97 +1,114 @@
-import type { ToolDefinition } from '@intendant/contracts';
-import type { LookupAnswer, Verdict } from '@intendant/intent';
+import type { HttpPoll, HttpUpstream, LookupDefinition } from '@intendant/contracts';
+import type { Json, LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 import type { Pool } from 'undici';
 import type {
   CallOptions,
   LookupOptions,
   LookupRequest,
-  UpstreamAdapter,
+  PollRequest,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
 import { answerVerdict } from './answer-verdict.js';
-import { type ExchangeOptions, exchange } from './exchange.js';
+import { type Answer, type ExchangeOptions, exchange } from './exchange.js';
 import { failureVerdict, notExecuted } from './failure-verdict.js';
-import { buildCall, buildLookup, type WireRequest } from './http-request.js';
-import { cannotTell, lookupAnswer } from './lookup-answer.js';
+import { buildCall, buildQuestion, type WireRequest } from './http-request.js';
+import { parseBody } from './json-body.js';
+import type { KindAdapter, Task } from './kind-adapter.js';
 import { Pools } from './pools.js';
-import { redact } from './redact.js';
-import { messageOf, shortText } from './short-text.js';
+import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
+import { messageOf } from './short-text.js';
+import { viewOf } from './view.js';
 
-export interface HttpAdapterOptions {
-  /** Most bytes of an answer's body that are read; 1 MiB when left out. */
-  readonly maxResponseBytes?: number;
-}
-
-/** HTTP/1.1 upstreams: one wire request per attempt, no redirects, no retries, a verdict for everything. */
-export class HttpAdapter implements UpstreamAdapter {
+/** HTTP upstreams: one wire request per attempt, no redirects, no retries, a verdict for everything. */
+export class HttpAdapter implements KindAdapter<HttpUpstream> {
   readonly #pools = new Pools();
-  readonly #maxBytes: number;
 
   constructor(
     private readonly validateOutput: ValidateOutput,
-    options: HttpAdapterOptions = {},
-  ) {
-    this.#maxBytes = options.maxResponseBytes ?? 1024 * 1024;
+    /** Most bytes of an answer's body that are read. */
+    private readonly maxBytes: number,
+  ) {}
+
+  async call(task: Task<HttpUpstream, UpstreamRequest>, options: CallOptions): Promise<Verdict> {
+    const { upstream, request } = task;
+    let wire: WireRequest;
+    let pool: Pool | null;
+    try {
+      wire = await buildCall(task);
+      pool = this.#pools.get(wire.origin, request.tool.limits.connectMs);
+    } catch (error) {
+      return notExecuted('request_mapping', false, messageOf(error));
+    }
+    if (pool === null) return notExecuted('client_closed', true, 'shutting down');
+    const result = await exchange(pool, wire, this.#bounds(request, options));
+    return result.kind === 'answer'
+      ? answerVerdict(request.tool, upstream, result.answer, this.validateOutput)
+      : failureVerdict(result);
   }
 
-  async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
-    return presentable(await this.#call(request, options), request);
+  async lookup(task: Task<HttpUpstream>, options: LookupOptions): Promise<LookupAnswer> {
+    const { upstream, request } = task;
+    const { lookup } = upstream;
+    if (lookup === null) return cannotTell(`${request.tool.name} has no lookup`);
+    try {
+      const asked = await this.#ask(task, lookup, options);
+      if (asked.kind === 'nothing') return cannotTell(asked.why);
+      // Only two things count as absence: a 200 for which `present` is false, and a status that the tool file
+      // declares. No other status does, not even a 404: a proxy that has lost its backend says the same.
+      if (lookup.absentStatuses.includes(asked.answer.status)) return { kind: 'absent' };
+      const read = readable(asked.answer);
+      if (typeof read === 'string') return cannotTell(`the lookup ${read}`);
+      const view = viewOf(read.data, { status: asked.answer.status });
+      return await readLookup(request.tool, lookup, read.data, view, request.args, this.validateOutput);
+    } catch (error) {
+      return cannotTell(messageOf(error));
+    }
   }
 
-  async lookup(request: LookupRequest, options: LookupOptions = {}): Promise<LookupAnswer> {
-    return presentable(await this.#lookup(request, options), request);
+  async poll(task: Task<HttpUpstream, PollRequest>, options: LookupOptions): Promise<PollAnswer> {
+    const { upstream, request } = task;
+    if (upstream.poll === null) return pending(`${request.tool.name} has no poll`);
+    try {
+      const asked = await this.#ask(task, upstream.poll, options);
+      if (asked.kind === 'nothing') return pending(asked.why);
+      const read = readable(asked.answer);
+      if (typeof read === 'string') return pending(`the poll ${read}`);
+      const view = viewOf(read.data, { status: asked.answer.status });
+      return await readPoll(request.tool, upstream.poll, read.data, view, this.validateOutput);
+    } catch (error) {
+      return pending(messageOf(error));
+    }
   }
 
   async close(): Promise<void> {
     await this.#pools.close();
   }
 
-  async #call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
-    const { tool, sandbox } = request;
-    // There is no sandbox address yet, and the real one must not take its place.
-    if (sandbox) return notExecuted('no_sandbox', false, `${tool.name} has no sandbox`);
-    let wire: WireRequest;
-    let pool: Pool | null;
-    try {
-      wire = await buildCall(request);
-      pool = this.#pools.get(wire.origin, tool.limits.connectMs);
-    } catch (error) {
-      return notExecuted('request_mapping', false, messageOf(error));
-    }
-    if (pool === null) return notExecuted('client_closed', true, 'shutting down');
-    const result = await exchange(pool, wire, this.#bounds(tool, options));
-    return result.kind === 'answer' ? answerVerdict(tool, result.answer, this.validateOutput) : failureVerdict(result);
+  /** @throws MappingError */
+  async #ask(task: Task<HttpUpstream>, question: LookupDefinition | HttpPoll, options: LookupOptions): Promise<Asked> {
+    const wire = buildQuestion(task, question);
+    const pool = this.#pools.get(wire.origin, task.request.tool.limits.connectMs);
+    if (pool === null) return { kind: 'nothing', why: 'shutting down' };
+    const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
+    const result = await exchange(pool, wire, bounds);
+    if (result.kind === 'answer') return result;
+    return { kind: 'nothing', why: result.kind === 'refused' ? result.detail : messageOf(result.error) };
   }
 
-  async #lookup(request: LookupRequest, options: LookupOptions): Promise<LookupAnswer> {
-    const { tool, sandbox } = request;
-    const { lookup } = tool.upstream;
-    if (lookup === null) return cannotTell(`${tool.name} has no lookup`);
-    if (sandbox) return cannotTell(`${tool.name} has no sandbox`);
-    try {
-      const wire = buildLookup(request, lookup);
-      const pool = this.#pools.get(wire.origin, tool.limits.connectMs);
-      if (pool === null) return cannotTell('shutting down');
-      const result = await exchange(pool, wire, this.#bounds(tool, { ...options, mayStart: () => true }));
-      if (result.kind === 'answer') return await lookupAnswer(tool, lookup, result.answer, this.validateOutput);
-      return cannotTell(result.kind === 'refused' ? result.detail : messageOf(result.error));
-    } catch (error) {
-      return cannotTell(messageOf(error));
-    }
-  }
-
-  #bounds(tool: ToolDefinition, options: CallOptions): ExchangeOptions {
+  #bounds({ tool }: LookupRequest, options: CallOptions): ExchangeOptions {
     const { connectMs, callMs } = tool.limits;
     const { signal, mayStart, onSend } = options;
-    return { signal, mayStart, onSend, connectMs, callMs, maxBytes: this.#maxBytes };
+    return { signal, mayStart, onSend, connectMs, callMs, maxBytes: this.maxBytes };
   }
 }
 
-/**
- * The one way out for texts, which end up in logs, events and the agent's messages. They are redacted first: a cut
- * could leave half a secret, which nothing would recognise.
- */
-function presentable<T extends Verdict | LookupAnswer>(result: T, request: LookupRequest): T {
-  return 'detail' in result ? { ...result, detail: shortText(redact(result.detail, request)) } : result;
+type Asked = { readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'nothing'; readonly why: string };
+
+/** The data of an answer, or what is wrong with it. */
+function readable({ status, whole, body }: Answer): { readonly data: Json } | string {
+  if (status !== 200) return `answered ${status}`;
+  if (!whole) return 'answered too much';
+  const parsed = parseBody(body);
+  return parsed.ok && body.length > 0 ? { data: parsed.data } : 'answered no JSON';
 }

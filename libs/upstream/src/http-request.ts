@@ -1,6 +1,7 @@
-import type { HttpUpstream, LookupDefinition } from '@intendant/contracts';
-import type { LookupRequest, UpstreamRequest } from './adapter.js';
+import type { HttpPoll, HttpUpstream, LookupDefinition } from '@intendant/contracts';
+import type { LookupRequest, PollRequest, UpstreamRequest } from './adapter.js';
 import { evaluate } from './expression.js';
+import type { Task } from './kind-adapter.js';
 import { MappingError } from './mapping-error.js';
 import { fillHeader, fillPath, type TemplateValues } from './template.js';
 
@@ -22,9 +23,8 @@ const attemptHeader = 'X-Attempt-Id';
 const reserved = new Set(['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding']);
 
 /** @throws MappingError when the tool file's mapping cannot be filled in from this request */
-export async function buildCall(request: UpstreamRequest): Promise<WireRequest> {
-  const { upstream } = request.tool;
-  const body = await bodyOf(request);
+export async function buildCall({ upstream, request }: Task<HttpUpstream, UpstreamRequest>): Promise<WireRequest> {
+  const body = await bodyOf(upstream.body, request);
   return {
     method: upstream.method,
     headers: addHeaders(
@@ -39,13 +39,20 @@ export async function buildCall(request: UpstreamRequest): Promise<WireRequest> 
   };
 }
 
-/** The lookup carries the tool's headers too (credentials), its own taking precedence; no key, which belongs to the effect. */
-export function buildLookup(request: LookupRequest, lookup: LookupDefinition): WireRequest {
-  const { upstream } = request.tool;
+/**
+ * A lookup or a poll. It carries the tool's headers too (credentials), its own taking precedence; no key, which
+ * belongs to the effect.
+ *
+ * @throws MappingError
+ */
+export function buildQuestion(
+  { upstream, request }: Task<HttpUpstream, LookupRequest | PollRequest>,
+  question: LookupDefinition | HttpPoll,
+): WireRequest {
   return {
-    ...target(upstream.baseUrl, lookup.path, request),
-    method: lookup.method,
-    headers: addHeaders([], { ...upstream.headers, ...lookup.headers }, false, request),
+    ...target(upstream.baseUrl, question.path, request),
+    method: question.method,
+    headers: addHeaders([], { ...upstream.headers, ...question.headers }, false, request),
     body: null,
     attemptId: null,
   };
@@ -93,9 +100,8 @@ function addHeaders(
   return headers;
 }
 
-async function bodyOf(request: UpstreamRequest): Promise<string | null> {
+async function bodyOf(expression: string | null, request: UpstreamRequest): Promise<string | null> {
   const { args, key, intentId, attemptId } = request;
-  const expression = request.tool.upstream.body;
   if (expression === null) return null;
   if (expression === '$args') return JSON.stringify(args);
   const body = await evaluate(expression, { args, key, intentId, attemptId }, { args });

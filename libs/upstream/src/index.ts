@@ -1,3 +1,3 @@
 export * from './adapter.js';
-export { HttpAdapter, type HttpAdapterOptions } from './http-adapter.js';
 export { type StatusRule, statusTable } from './status-table.js';
+export { Upstreams, type UpstreamsOptions } from './upstreams.js';

@@ -1,13 +1,13 @@
 import { MisbehavingServer, response, toolAt } from '@intendant/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HttpAdapter } from './index.js';
+import { Upstreams } from './index.js';
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(() => null);
+  adapter = new Upstreams(() => null);
 });
 afterEach(async () => {
   await adapter.close();
@@ -26,6 +26,8 @@ const call = (attemptId: string, method: 'POST' | 'GET' = 'POST') =>
       args: { n: 1 },
       key: 'k',
       intentId: 'i',
+      tenant: 't',
+      runId: 'run_1',
       attemptId,
       sandbox: false,
     },
@@ -92,7 +94,7 @@ test('calls at the same time do not wait for each other, and share no connection
   const tool = toolAt(server.url);
   const calls = controllers.map(({ signal }, n) =>
     adapter.call(
-      { tool, args: {}, key: 'k', intentId: 'i', attemptId: `a-${n}`, sandbox: false },
+      { tool, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', attemptId: `a-${n}`, sandbox: false },
       { mayStart: () => true, signal },
     ),
   );

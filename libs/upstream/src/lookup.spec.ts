@@ -1,16 +1,16 @@
 import { MisbehavingServer, response, type ToolChanges, toolAt } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpAdapter, type ValidateOutput } from './index.js';
+import { Upstreams, type ValidateOutput } from './index.js';
 
 const needsId: ValidateOutput = (_, data) =>
   typeof data === 'object' && data !== null && 'id' in data ? null : 'id is missing';
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 
 beforeAll(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(needsId, { maxResponseBytes: 10_000 });
+  adapter = new Upstreams(needsId, { maxResponseBytes: 10_000 });
 });
 afterAll(async () => {
   await adapter.close();
@@ -20,7 +20,15 @@ afterAll(async () => {
 async function answered(answer: string, changes: ToolChanges = {}) {
   server.script({ at: 'request', send: answer, then: 'keep' });
   const tool = toolAt(server.url, { ...changes, lookup: { absentStatuses: [], ...changes.lookup } });
-  return adapter.lookup({ tool, args: { order: 'o1' }, key: 'key 1', intentId: 'i', sandbox: false });
+  return adapter.lookup({
+    tool,
+    args: { order: 'o1' },
+    key: 'key 1',
+    intentId: 'i',
+    tenant: 't',
+    runId: 'run_1',
+    sandbox: false,
+  });
 }
 
 const json = (body: unknown) => response(200, JSON.stringify(body));
@@ -101,7 +109,7 @@ test('a receipt that cannot be selected cannot tell', async () => {
 
 test('an address that cannot be filled in, a sandbox and a missing lookup cannot tell', async () => {
   expect(await answered(json([]), { lookup: { path: '/acts/{{missing}}' } })).toMatchObject({ kind: 'cannot_tell' });
-  const request = { args: {}, key: 'k', intentId: 'i' };
+  const request = { args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1' };
   const none = toolAt(server.url, { upstream: { lookup: null } });
   expect(await adapter.lookup({ ...request, tool: none, sandbox: false })).toMatchObject({ kind: 'cannot_tell' });
   expect(await adapter.lookup({ ...request, tool: toolAt(server.url), sandbox: true })).toMatchObject({

@@ -2,15 +2,15 @@ import type { HttpUpstream } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { MisbehavingServer, toolAt } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpAdapter } from './index.js';
+import { Upstreams } from './index.js';
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 let attempts = 0;
 
 beforeAll(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(() => null);
+  adapter = new Upstreams(() => null);
 });
 afterAll(async () => {
   await adapter.close();
@@ -24,6 +24,8 @@ const call = (upstream: Partial<HttpUpstream>, args: JsonObject) =>
       args,
       key: 'key-1',
       intentId: 'int-1',
+      tenant: 't',
+      runId: 'run_1',
       attemptId: `a-${++attempts}`,
       sandbox: false,
     },

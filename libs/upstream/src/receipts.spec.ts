@@ -1,17 +1,17 @@
 import { MisbehavingServer, response, toolAt } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpAdapter, type ValidateOutput } from './index.js';
+import { Upstreams, type ValidateOutput } from './index.js';
 
 const needsId: ValidateOutput = (_, data) =>
   typeof data === 'object' && data !== null && 'id' in data ? null : 'id is missing';
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 let attempts = 0;
 
 beforeAll(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(needsId, { maxResponseBytes: 10_000 });
+  adapter = new Upstreams(needsId, { maxResponseBytes: 10_000 });
 });
 afterAll(async () => {
   await adapter.close();
@@ -26,7 +26,16 @@ async function answered(
   const attemptId = `a-${++attempts}`;
   server.script({ at: 'request', send: answer, then });
   const verdict = await adapter.call(
-    { tool: toolAt(server.url, { tool: { effect } }), args: {}, key: 'k', intentId: 'i', attemptId, sandbox: false },
+    {
+      tool: toolAt(server.url, { tool: { effect } }),
+      args: {},
+      key: 'k',
+      intentId: 'i',
+      tenant: 't',
+      runId: 'run_1',
+      attemptId,
+      sandbox: false,
+    },
     { mayStart: () => true },
   );
   expect(server.wireRequests(attemptId)).toBe(1);
@@ -77,11 +86,20 @@ test('a gigantic refusal is a refusal', async () => {
 });
 
 test('a check that fails with an exception proves nothing', async () => {
-  const own = new HttpAdapter(() => {
+  const own = new Upstreams(() => {
     throw new Error('broken schema');
   });
   const verdict = await own.call(
-    { tool: toolAt(server.url), args: {}, key: 'k', intentId: 'i', attemptId: 'a-x', sandbox: false },
+    {
+      tool: toolAt(server.url),
+      args: {},
+      key: 'k',
+      intentId: 'i',
+      tenant: 't',
+      runId: 'run_1',
+      attemptId: 'a-x',
+      sandbox: false,
+    },
     { mayStart: () => true },
   );
   expect(verdict).toMatchObject({

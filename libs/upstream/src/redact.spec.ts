@@ -1,6 +1,6 @@
 import { MisbehavingServer, response, type ToolChanges, toolAt } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpAdapter, type ValidateOutput } from './index.js';
+import { Upstreams, type ValidateOutput } from './index.js';
 
 const secret = 'sk_live/4f"9c+2=';
 const headers = { Authorization: `Bearer ${secret}`, 'X-Account': 'acct {{args.account}}', 'X-Mode': 'fast' };
@@ -9,12 +9,12 @@ const lookupHeaders = { 'X-Search-Key': 'search-9d1e77' };
 const quotesAnswer: ValidateOutput = (_, data) => `got ${JSON.stringify(data)}`;
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 let attempts = 0;
 
 beforeAll(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(quotesAnswer);
+  adapter = new Upstreams(quotesAnswer);
 });
 afterAll(async () => {
   await adapter.close();
@@ -28,7 +28,15 @@ const request = (changes: ToolChanges = {}) => {
     upstream,
     lookup: { headers: lookupHeaders, absentStatuses: [], ...changes.lookup },
   });
-  return { tool, args: { account: 'a-771' }, key: 'key-1', intentId: 'int-1', sandbox: false };
+  return {
+    tool,
+    args: { account: 'a-771' },
+    key: 'key-1',
+    intentId: 'int-1',
+    tenant: 't',
+    runId: 'run_1',
+    sandbox: false,
+  };
 };
 
 function called(status: number, body: string, changes: ToolChanges = {}) {
@@ -91,7 +99,7 @@ test('a lookup that cannot tell gives away no value of a header', async () => {
 });
 
 test('the answer itself is handed on as it is', async () => {
-  const trusting = new HttpAdapter(() => null);
+  const trusting = new Upstreams(() => null);
   server.script({ at: 'request', send: response(200, JSON.stringify({ got: secret })), then: 'keep' });
   const verdict = await trusting.call({ ...request(), attemptId: 'a-data' }, { mayStart: () => true });
   expect(verdict).toEqual({ kind: 'executed', data: { got: secret } });

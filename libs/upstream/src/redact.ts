@@ -1,4 +1,4 @@
-import type { LookupRequest } from './adapter.js';
+import { type LookupRequest, upstreamOf } from './adapter.js';
 import { fillHeader } from './template.js';
 
 /** Fewer characters are no secret, and replacing them everywhere would make a text unreadable. */
@@ -20,8 +20,10 @@ export function redact(text: string, request: LookupRequest): string {
 }
 
 function headerValues(request: LookupRequest): string[] {
-  const { headers, lookup } = request.tool.upstream;
-  return [...Object.values(headers), ...Object.values(lookup?.headers ?? {})].flatMap((template) => {
+  const upstream = upstreamOf(request);
+  if (upstream?.kind !== 'http') return [];
+  const { headers, lookup, poll } = upstream;
+  return [headers, lookup?.headers ?? {}, poll?.headers ?? {}].flatMap(Object.values<string>).flatMap((template) => {
     try {
       // Servers strip the blanks around a value, so an echo comes without them.
       return [fillHeader(template, request).trim()];

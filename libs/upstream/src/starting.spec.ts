@@ -2,16 +2,16 @@ import { MisbehavingServer, type ToolChanges, toolAt } from '@intendant/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ExchangeOptions, exchange } from './exchange.js';
 import type { WireRequest } from './http-request.js';
-import { type CallOptions, HttpAdapter } from './index.js';
+import { type CallOptions, Upstreams } from './index.js';
 import { Pools } from './pools.js';
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 let pools: Pools;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(() => null);
+  adapter = new Upstreams(() => null);
   pools = new Pools();
 });
 afterEach(async () => {
@@ -23,7 +23,16 @@ afterEach(async () => {
 
 const call = (options: Partial<CallOptions>, changes: ToolChanges = {}, url = server.url, sandbox = false) =>
   adapter.call(
-    { tool: toolAt(url, changes), args: { n: 1 }, key: 'k', intentId: 'i', attemptId: 'a-1', sandbox },
+    {
+      tool: toolAt(url, changes),
+      args: { n: 1 },
+      key: 'k',
+      intentId: 'i',
+      tenant: 't',
+      runId: 'run_1',
+      attemptId: 'a-1',
+      sandbox,
+    },
     { mayStart: () => true, ...options },
   );
 

@@ -1,6 +1,6 @@
 import { MisbehavingServer, response, toolAt } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpAdapter } from './index.js';
+import { Upstreams } from './index.js';
 
 /** Written out a second time on purpose: the table is a promise, and a slip in it must not pass. */
 const expected: readonly (readonly [kind: string, transient: boolean | undefined, statuses: readonly number[]])[] = [
@@ -14,12 +14,12 @@ const expected: readonly (readonly [kind: string, transient: boolean | undefined
 ];
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 let attempts = 0;
 
 beforeAll(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(() => null);
+  adapter = new Upstreams(() => null);
 });
 afterAll(async () => {
   await adapter.close();
@@ -31,7 +31,7 @@ async function answered(answer: string, statuses = {}) {
   server.script({ at: 'request', send: answer, then: 'keep' });
   const tool = toolAt(server.url, { upstream: { statuses } });
   const verdict = await adapter.call(
-    { tool, args: {}, key: 'k', intentId: 'i', attemptId, sandbox: false },
+    { tool, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', attemptId, sandbox: false },
     { mayStart: () => true },
   );
   expect(server.wireRequests(attemptId)).toBe(1);

@@ -5,6 +5,8 @@ export interface TemplateValues {
   readonly key: string;
   readonly intentId: string;
   readonly args: JsonObject;
+  /** What the upstream answered when it accepted the request; for polls. */
+  readonly accepted?: Json;
 }
 
 const placeholder = /\{\{\s*(.*?)\s*\}\}/g;
@@ -48,8 +50,17 @@ function fill(template: string, values: TemplateValues, write: (text: string, na
 function lookUp(name: string, values: TemplateValues): Json | undefined {
   if (name === 'key') return values.key;
   if (name === 'intentId') return values.intentId;
+  if (name.startsWith('accepted.')) {
+    const { accepted } = values;
+    const path = name.slice('accepted.'.length);
+    return isObject(accepted) && Object.hasOwn(accepted, path) ? accepted[path] : undefined;
+  }
   const field = name.startsWith('args.') ? name.slice('args.'.length) : name;
   return Object.hasOwn(values.args, field) ? values.args[field] : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: Json | undefined, name: string): string {

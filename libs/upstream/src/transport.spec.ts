@@ -1,6 +1,6 @@
 import { type Behaviour, MisbehavingServer, response, toolAt } from '@intendant/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HttpAdapter } from './index.js';
+import { Upstreams } from './index.js';
 
 interface Case {
   readonly name: string;
@@ -113,11 +113,11 @@ const cases: readonly Case[] = [
 ];
 
 let server: MisbehavingServer;
-let adapter: HttpAdapter;
+let adapter: Upstreams;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  adapter = new HttpAdapter(() => null);
+  adapter = new Upstreams(() => null);
 });
 afterEach(async () => {
   await server.stop();
@@ -131,7 +131,7 @@ test.each(cases)(
     const tool = toolAt(server.url, { limits: { callMs: callMs ?? 10_000 } });
     let sends = 0;
     const verdict = await adapter.call(
-      { tool, args: { n: 1 }, key: 'k', intentId: 'i', attemptId: 'a-1', sandbox: false },
+      { tool, args: { n: 1 }, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', attemptId: 'a-1', sandbox: false },
       { mayStart: () => true, onSend: () => sends++ },
     );
     expect(verdict).toMatchObject({ kind: 'unknown', cause: expect.stringMatching(cause) });
@@ -146,10 +146,19 @@ test.each(['reset', 'close'] as const)(
   async (then) => {
     for (let n = 0; n < 20; n++) {
       server.script({ at: 'accept', then });
-      const own = new HttpAdapter(() => null);
+      const own = new Upstreams(() => null);
       let sends = 0;
       const verdict = await own.call(
-        { tool: toolAt(server.url), args: {}, key: 'k', intentId: 'i', attemptId: `a-${n}`, sandbox: false },
+        {
+          tool: toolAt(server.url),
+          args: {},
+          key: 'k',
+          intentId: 'i',
+          tenant: 't',
+          runId: 'run_1',
+          attemptId: `a-${n}`,
+          sandbox: false,
+        },
         { mayStart: () => true, onSend: () => sends++ },
       );
       // The connection may fail before or after the client writes; both are right, as long as they agree.
@@ -162,10 +171,12 @@ test.each(['reset', 'close'] as const)(
 
 test('the same failures of a lookup are "cannot tell"', async () => {
   for (const { behaviour } of cases) {
-    const own = new HttpAdapter(() => null);
+    const own = new Upstreams(() => null);
     server.script(behaviour);
     const tool = toolAt(server.url, { limits: { callMs: 150 } });
-    expect(await own.lookup({ tool, args: {}, key: 'k', intentId: 'i', sandbox: false })).toMatchObject({
+    expect(
+      await own.lookup({ tool, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', sandbox: false }),
+    ).toMatchObject({
       kind: 'cannot_tell',
     });
     await own.close();
@@ -177,7 +188,7 @@ test('a refused connection is proof that nothing was sent', async () => {
   await server.stop();
   let sends = 0;
   const verdict = await adapter.call(
-    { tool, args: {}, key: 'k', intentId: 'i', attemptId: 'a-1', sandbox: false },
+    { tool, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', attemptId: 'a-1', sandbox: false },
     { mayStart: () => true, onSend: () => sends++ },
   );
   expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'connect_refused', transient: true });
@@ -188,7 +199,7 @@ test('several refused addresses are proof that nothing was sent', async () => {
   const tool = toolAt(`http://localhost:${server.port}`);
   await server.stop();
   const verdict = await adapter.call(
-    { tool, args: {}, key: 'k', intentId: 'i', attemptId: 'a-1', sandbox: false },
+    { tool, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', attemptId: 'a-1', sandbox: false },
     { mayStart: () => true },
   );
   expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'connect_refused', transient: true });
@@ -198,7 +209,7 @@ test('a failed TLS handshake is proof that nothing was sent', async () => {
   server.script({ at: 'accept', send: response(200, '{}'), then: 'keep' });
   const tool = toolAt(server.url.replace('http:', 'https:'));
   const verdict = await adapter.call(
-    { tool, args: {}, key: 'k', intentId: 'i', attemptId: 'a-1', sandbox: false },
+    { tool, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1', attemptId: 'a-1', sandbox: false },
     { mayStart: () => true },
   );
   expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'tls_failed', transient: false });
