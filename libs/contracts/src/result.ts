@@ -90,6 +90,13 @@ function errorOfState(intent: Intent): ErrorObject | null {
         `${tool} was not sent in the time its run allowed. Nothing happened and nothing will be sent.`,
       );
     case 'dead_lettered':
+      if (outcomeOf(intent) === 'undecided') {
+        return errorObject(
+          'dead_lettered',
+          `${tool} was not sent, since what sends it is missing (${intent.detail}). Nothing happened so far. Do not call it again; an operator can have intent ${intentId} sent once that is repaired, or close it.`,
+          { reason: intent.reason },
+        );
+      }
       return errorObject(
         'dead_lettered',
         `It is not known whether ${tool} happened, and only a person can find out (${intent.reason}: ${intent.detail}). Do not call it again; an operator has to resolve intent ${intentId}.`,

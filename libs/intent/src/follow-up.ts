@@ -30,7 +30,16 @@ export function unknownFrom(intent: Intent, cause: string, detail: string, now: 
 
 /** The upstream promised to run it: it is asked about, never sent again. */
 export function acceptedBy(attempt: Attempt, data: Json, intent: Intent, now: number): IntentEvent {
-  const { settleMs, deadlineMs, backoffMs } = intent.proposal.terms;
+  const { settleMs, deadlineMs, backoffMs, poll } = intent.proposal.terms;
+  if (poll) {
+    return {
+      type: 'accepted',
+      attempt: attempt.number,
+      data,
+      dueAt: now + poll.everyMs,
+      deadline: now + poll.deadlineMs,
+    };
+  }
   const deadline = now + settleMs + deadlineMs;
   return { type: 'accepted', attempt: attempt.number, data, dueAt: now + backoffMs, deadline };
 }
