@@ -1,3 +1,4 @@
+export type { LateEvidence } from './batch.js';
 export type { ConnectionOptions } from './connection.js';
 export type { DeadMessage, ReceivedMessage, WholeDeadMessage } from './dead-messages.js';
 export type { Addressed, Door, DoorOptions } from './door.js';

@@ -34,6 +34,7 @@ export function readTerms(source: ToolSource): Terms {
     deadlineMs: source.duration(['upstream', 'lookup', 'deadline'], 'PT10M'),
     backoffMs: source.duration(['retry', 'backoff'], '500ms'),
     poll: poll(source),
+    counts: source.text('upstream', 'lookup', 'count') !== null,
   };
 }
 
