@@ -6,7 +6,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authentication } from './authentication.js';
 import { intentAfter } from './command-answer.js';
-import { timeline, withoutInjected } from './history.js';
+import { asAgentsSeeIt, timeline } from './history.js';
 import { ForAgentsAndOperators, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
@@ -46,7 +46,7 @@ export class IntentsController {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     await visibleIntent(this.store, reader, intentId);
     const events = timeline(await this.store.intents.history(intentId));
-    return { events: reader.kind === 'agent' ? events.map(withoutInjected) : events };
+    return { events: reader.kind === 'agent' ? events.map(asAgentsSeeIt) : events };
   }
 
   @Post('cancel')

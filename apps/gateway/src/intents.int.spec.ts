@@ -103,7 +103,7 @@ describe('reading and changing intents', () => {
     }
   });
 
-  it('tells what happened in order, and agents nothing of the injected fields', async () => {
+  it('tells what happened in order, and agents nothing of the injected fields and the runtime layer', async () => {
     const { intentId, runId } = await record({ injected: { agent_user: 'ada' } });
     await start(intentId);
     const path = `/v1/intents/${intentId}/events`;
@@ -113,7 +113,9 @@ describe('reading and changing intents', () => {
       { version: 2, type: 'authorized', basis: 'admitted' },
       { version: 3, type: 'attempt_started', attempt: 1 },
     ]);
-    expect(JSON.stringify(body)).not.toContain('injected');
+    for (const field of ['injected', '"key"', 'terms', 'contractDigest']) {
+      expect(JSON.stringify(body)).not.toContain(field);
+    }
     expect(JSON.stringify((await gateway.call('GET', path, keys.viewer)).body)).toContain(
       '"injected":{"agent_user":"ada"}',
     );
