@@ -137,10 +137,13 @@ describe('reading and changing intents', () => {
       status: 403,
       body: { detail: expect.stringContaining('needs the role operator') },
     });
-    const { status, body } = await cancel(keys.operator);
-    expect(status).toBe(409);
-    expect(body).toMatchObject({
-      error: { code: 'conflict', nextAction: 'check_outcome', details: { state: 'dispatching', intentId } },
+    expect(await cancel(keys.operator)).toMatchObject({ status: 202, body: { status: 'dispatching' } });
+    expect((await store.intents.history(intentId)).at(-1)?.event).toMatchObject({ type: 'cancel_requested' });
+    const { intentId: taken } = await record();
+    await verdict(taken, await start(taken), { kind: 'accepted', data: null });
+    expect(await gateway.call('POST', `/v1/intents/${taken}/cancel`, keys.operator)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'conflict', nextAction: 'check_outcome', details: { state: 'accepted' } } },
     });
   });
 
