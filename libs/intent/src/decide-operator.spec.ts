@@ -92,7 +92,10 @@ describe('cancel', () => {
       .when(lookup(absent, 38_000), 38_000)
       .accepts({ type: 'lookup_absent' })
       .when(lookup(absent, 43_000), 43_000)
-      .accepts({ type: 'lookup_absent' }, { type: 'failed', failure: { code: 'cancelled' } });
+      .accepts({ type: 'lookup_absent' }, { type: 'failed', failure: { code: 'cancelled' } })
+      .when(verdict(1, executed()), 60_000)
+      .accepts({ type: 'corrected', finding: 'executed', breach: 'max_processing' })
+      .isIn('failed');
     unanswered(keyedWithoutProof)
       .when(cancel, 9_000)
       .accepts({ type: 'cancel_requested' })

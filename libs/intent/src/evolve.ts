@@ -56,7 +56,14 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
     }
     case 'lookup_absent':
       if (intent.state !== 'unknown') throw new IllegalTransition('lookup_absent outside unknown');
-      return { ...intent, version: intent.version + 1, absences: event.absences, absentAt: at, dueAt: event.dueAt };
+      return {
+        ...intent,
+        version: intent.version + 1,
+        attempts: event.absences > 1 ? clear(attempts) : attempts,
+        absences: event.absences,
+        absentAt: at,
+        dueAt: event.dueAt,
+      };
     case 'lookup_inconclusive':
       if (intent.state !== 'unknown' && intent.state !== 'accepted') throw new IllegalTransition('lookup_inconclusive');
       return { ...intent, version: intent.version + 1, asked: intent.asked + 1, dueAt: event.dueAt };
