@@ -4,13 +4,13 @@ import { hasOutcome, Store } from '@intendant/store';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Authentication } from './authentication.js';
+import { Authentication, type Reader } from './authentication.js';
 import { intentAfter } from './command-answer.js';
 import { asAgentsSeeIt, timeline } from './history.js';
 import { ForAgentsAndOperators, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
-import { answerState } from './result-response.js';
+import { answerState, type OperatorResult, operatorResult } from './result-response.js';
 import { visibleIntent } from './tenants.js';
 
 /** One intent, for the agent whose run it belongs to and for the operators of its tenant. */
@@ -32,10 +32,10 @@ export class IntentsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('intentId') intentId: string,
-  ): Promise<IntentResult> {
+  ): Promise<IntentResult | OperatorResult> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     const wait = preferredWait(request, reply);
-    return this.outcome(reply, wait, await visibleIntent(this.store, reader, intentId));
+    return this.outcome(reply, wait, await visibleIntent(this.store, reader, intentId), reader);
   }
 
   @Get('events')
@@ -62,21 +62,27 @@ export class IntentsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('intentId') intentId: string,
-  ): Promise<IntentResult> {
+  ): Promise<IntentResult | OperatorResult> {
     const reader = await this.authentication.agentOrOperator(request, 'operator');
     await visibleIntent(this.store, reader, intentId);
     const wait = preferredWait(request, reply);
     const by = reader.kind === 'agent' ? reader.session.user : reader.operator.name;
     const result = await this.store.door.execute({ intentId, command: { type: 'cancel', by } });
-    return this.outcome(reply, wait, intentAfter(result));
+    return this.outcome(reply, wait, intentAfter(result), reader);
   }
 
   /** The outcome, as far as it is known when the caller's wait, in seconds, is over. */
-  private async outcome(reply: FastifyReply, wait: number, intent: Intent): Promise<IntentResult> {
-    if (wait === 0 || hasOutcome(intent)) return answerState(reply, resultOf(intent, false));
+  private async outcome(
+    reply: FastifyReply,
+    wait: number,
+    intent: Intent,
+    reader: Reader,
+  ): Promise<IntentResult | OperatorResult> {
+    const asRead = (it: Intent) => (reader.kind === 'operator' ? operatorResult(it) : resultOf(it, false));
+    if (wait === 0 || hasOutcome(intent)) return answerState(reply, asRead(intent));
     const { intentId } = intent.proposal;
     const later = await this.store.outcomes.wait(intentId, wait * 1_000, { signal: untilClosed(reply), known: intent });
-    return answerState(reply, resultOf(later ?? intent, false));
+    return answerState(reply, asRead(later ?? intent));
   }
 }
 
