@@ -15,19 +15,19 @@ import { failureVerdict, notExecuted } from './failure-verdict.js';
 import { buildCall, buildQuestion, type WireRequest } from './http-request.js';
 import { parseBody } from './json-body.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
-import { Pools } from './pools.js';
+import type { Pools } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
 import { messageOf } from './short-text.js';
 import { viewOf } from './view.js';
 
 /** HTTP upstreams: one wire request per attempt, no redirects, no retries, a verdict for everything. */
 export class HttpAdapter implements KindAdapter<HttpUpstream> {
-  readonly #pools = new Pools();
-
   constructor(
     private readonly validateOutput: ValidateOutput,
     /** Most bytes of an answer's body that are read. */
     private readonly maxBytes: number,
+    /** Its own: closed with it. */
+    private readonly pools: Pools,
   ) {}
 
   async call(task: Task<HttpUpstream, UpstreamRequest>, options: CallOptions): Promise<Verdict> {
@@ -36,7 +36,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     let pool: Pool | null;
     try {
       wire = await buildCall(task);
-      pool = this.#pools.get(wire.origin, request.tool.limits.connectMs);
+      pool = this.pools.get(wire.origin, request.tool.limits.connectMs);
     } catch (error) {
       return notExecuted('request_mapping', false, messageOf(error));
     }
@@ -82,13 +82,13 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
   }
 
   async close(): Promise<void> {
-    await this.#pools.close();
+    await this.pools.close();
   }
 
   /** @throws MappingError */
   async #ask(task: Task<HttpUpstream>, question: LookupDefinition | HttpPoll, options: LookupOptions): Promise<Asked> {
     const wire = buildQuestion(task, question);
-    const pool = this.#pools.get(wire.origin, task.request.tool.limits.connectMs);
+    const pool = this.pools.get(wire.origin, task.request.tool.limits.connectMs);
     if (pool === null) return { kind: 'nothing', why: 'shutting down' };
     const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
     const result = await exchange(pool, wire, bounds);

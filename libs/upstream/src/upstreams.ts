@@ -10,9 +10,11 @@ import {
   upstreamOf,
   type ValidateOutput,
 } from './adapter.js';
+import { Egress } from './egress.js';
 import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter } from './kind-adapter.js';
+import { Pools } from './pools.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { redact } from './redact.js';
 import { shortText } from './short-text.js';
@@ -20,6 +22,8 @@ import { shortText } from './short-text.js';
 export interface UpstreamsOptions {
   /** Most bytes of an answer that are read; 1 MiB when left out. */
   readonly maxResponseBytes?: number;
+  /** Where calls may go; anywhere when left out. */
+  readonly egress?: Egress;
 }
 
 /** All upstreams of a process, of every kind: the one way out. */
@@ -27,7 +31,8 @@ export class Upstreams implements UpstreamAdapter {
   readonly #kinds: { readonly [K in Upstream['kind']]?: KindAdapter<Extract<Upstream, { kind: K }>> };
 
   constructor(validateOutput: ValidateOutput, options: UpstreamsOptions = {}) {
-    this.#kinds = { http: new HttpAdapter(validateOutput, options.maxResponseBytes ?? 1024 * 1024) };
+    const { egress = Egress.unlimited, maxResponseBytes = 1024 * 1024 } = options;
+    this.#kinds = { http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)) };
   }
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
