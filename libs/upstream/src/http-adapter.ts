@@ -10,7 +10,7 @@ import type {
   ValidateOutput,
 } from './adapter.js';
 import { answerVerdict } from './answer-verdict.js';
-import { type Answer, type ExchangeOptions, exchange } from './exchange.js';
+import { type Answer, type ExchangeOptions, type ExchangeResult, exchange } from './exchange.js';
 import { failureVerdict, notExecuted } from './failure-verdict.js';
 import { buildCall, buildQuestion, type WireRequest } from './http-request.js';
 import { parseBody } from './json-body.js';
@@ -42,6 +42,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     }
     if (pool === null) return notExecuted('client_closed', true, 'shutting down');
     const result = await exchange(pool, wire, this.#bounds(request, options));
+    noteRefusal(task, result);
     return result.kind === 'answer'
       ? answerVerdict(request.tool, upstream, result.answer, this.validateOutput)
       : failureVerdict(result);
@@ -92,6 +93,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     if (pool === null) return { kind: 'nothing', why: 'shutting down' };
     const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
     const result = await exchange(pool, wire, bounds);
+    noteRefusal(task, result);
     if (result.kind === 'answer') return result;
     return { kind: 'nothing', why: result.kind === 'refused' ? result.detail : messageOf(result.error) };
   }
@@ -104,6 +106,11 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
 }
 
 type Asked = { readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'nothing'; readonly why: string };
+
+/** A token that the upstream no longer takes must not be used again; this request is not repeated. */
+function noteRefusal({ credential }: Task<HttpUpstream>, result: ExchangeResult): void {
+  if (result.kind === 'answer' && result.answer.status === 401) credential?.refused?.();
+}
 
 /** The data of an answer, or what is wrong with it. */
 function readable({ status, whole, body }: Answer): { readonly data: Json } | string {
