@@ -117,7 +117,8 @@ function parts(value: string): string[] {
 function base64Forms(text: string): string[] {
   if (text.length < shortestSecret) return [];
   const bytes = Buffer.from(text, 'utf8');
-  return [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+  const padded = bytes.toString('base64');
+  return [padded, padded.replace(/=+$/, ''), bytes.toString('base64url')];
 }
 
 const entities: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', '<': 'lt', '>': 'gt', "'": 'apos' };
