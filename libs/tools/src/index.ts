@@ -1,11 +1,11 @@
 export type { ArgumentProblem } from './argument-problem.js';
 export { type CatalogueEntry, catalogue } from './catalogue.js';
 export { compareContract } from './contract.js';
-export type { Environment } from './environment.js';
+export { type Environment, fillIn, maskReferences, unmaskReferences } from './environment.js';
 export { formatDuration } from './format-duration.js';
 export { digest, fingerprint, intentKey } from './key.js';
 export { linearPattern } from './linear-pattern.js';
-export { loadTools, readToolFile, readTools } from './load-tools.js';
+export { type CheckFit, loadTools, readToolFile, readTools } from './load-tools.js';
 export { mayCall, type Permit } from './may-call.js';
 export { largestMessage } from './message-text.js';
 export { parseToolFile, type ReadTool } from './parse-tool-file.js';

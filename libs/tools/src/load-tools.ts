@@ -1,10 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { ToolDefinition } from '@intendant/contracts';
 import type { Environment } from './environment.js';
 import { type ReadTool, readTool } from './parse-tool-file.js';
 import { createRegistry, type ToolRegistry } from './registry.js';
 import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
+
+/** What in a tool does not fit this process, as fields of its file and what is wrong with them. */
+export type CheckFit = (
+  tool: ToolDefinition,
+) => readonly { readonly path: readonly string[]; readonly message: string }[];
 
 /**
  * Loads every `*.tool.yaml` of a directory, in the order of their names; there must be one at least, and no
@@ -12,12 +18,20 @@ import { ToolSource } from './tool-source.js';
  *
  * @throws ToolFileError with every problem of every file.
  */
-export async function loadTools(directory: string, env: Environment): Promise<ToolRegistry> {
-  return createRegistry((await readTools(directory, env)).map(({ tool }) => tool));
+export async function loadTools(
+  directory: string,
+  env: Environment,
+  checkFit: CheckFit = () => [],
+): Promise<ToolRegistry> {
+  return createRegistry((await readTools(directory, env, checkFit)).map(({ tool }) => tool));
 }
 
 /** The same, with what there is to say about each file. @throws ToolFileError */
-export async function readTools(directory: string, env: Environment): Promise<ReadTool[]> {
+export async function readTools(
+  directory: string,
+  env: Environment,
+  checkFit: CheckFit = () => [],
+): Promise<ReadTool[]> {
   const problems: ToolFileProblem[] = [];
   const tools: ReadTool[] = [];
   const names = new Map<string, string>();
@@ -25,9 +39,12 @@ export async function readTools(directory: string, env: Environment): Promise<Re
     const file = join(directory, name);
     try {
       checkEnding(file);
-      const source = new ToolSource(file, await read(file), env);
+      const source = new ToolSource(file, await textOf(file), env);
       claimName(source, names);
-      tools.push(readTool(source));
+      const read = readTool(source);
+      for (const { path, message } of checkFit(read.tool)) source.report(path, message);
+      if (source.problems.length > 0) throw new ToolFileError(source.problems);
+      tools.push(read);
     } catch (error) {
       if (!(error instanceof ToolFileError)) throw error;
       problems.push(...error.problems);
@@ -47,7 +64,7 @@ function claimName(source: ToolSource, names: Map<string, string>): void {
 
 /** One file, wherever it is and whatever its name. @throws ToolFileError */
 export async function readToolFile(file: string, env: Environment): Promise<ReadTool> {
-  return readTool(new ToolSource(file, await read(file), env));
+  return readTool(new ToolSource(file, await textOf(file), env));
 }
 
 async function toolFiles(directory: string): Promise<string[]> {
@@ -64,7 +81,7 @@ function checkEnding(file: string): void {
   throw refused(file, `has the ending .tool.yml; must be renamed to ${basename(file, '.yml')}.yaml`);
 }
 
-async function read(file: string): Promise<string> {
+async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
