@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ModuleUpstream } from '@intendant/contracts';
 import { createJiti } from 'jiti';
 import { type DefinedTool, sortOf } from './define-tool.js';
 import { messageOf } from './short-text.js';
@@ -31,4 +32,38 @@ export async function loadModule(path: string): Promise<LoadedModule> {
   }
   if (sortOf(exports.default) === 'tool') return exports.default as LoadedModule;
   throw new Error(`has no proper default export; must have \`export default defineTool({ … })\` from '${entry}'`);
+}
+
+/**
+ * Why a module cannot be the upstream that a tool file says it is, as fields of that file. Asked when a process starts:
+ * an upstream of another kind may be down then and come back, but a module that does not load is a mistake.
+ */
+export async function moduleMisfits(
+  { path, lookup, poll, outcomes }: ModuleUpstream,
+  part: string,
+): Promise<{ readonly path: readonly string[]; readonly message: string }[]> {
+  let module: LoadedModule;
+  try {
+    module = await loadModule(path);
+  } catch (error) {
+    return [{ path: ['upstream', part, 'file'], message: messageOf(error) }];
+  }
+  const missing = [
+    { name: 'lookup', gone: lookup !== null && module.lookup === undefined },
+    { name: 'poll', gone: poll !== null && module.poll === undefined },
+  ].filter(({ gone }) => gone);
+  return [
+    ...missing.map(({ name }) => ({
+      path: ['upstream', name],
+      message: `the module has no such function; must be given to defineTool, or removed here`,
+    })),
+    ...(outcomes.length === 0
+      ? []
+      : [
+          {
+            path: ['upstream', 'outcomes'],
+            message: 'means nothing for a module, which says itself what happened; remove it',
+          },
+        ]),
+  ];
 }
