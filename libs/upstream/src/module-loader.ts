@@ -39,31 +39,19 @@ export async function loadModule(path: string): Promise<LoadedModule> {
  * an upstream of another kind may be down then and come back, but a module that does not load is a mistake.
  */
 export async function moduleMisfits(
-  { path, lookup, poll, outcomes }: ModuleUpstream,
+  declared: ModuleUpstream,
   part: string,
 ): Promise<{ readonly path: readonly string[]; readonly message: string }[]> {
   let module: LoadedModule;
   try {
-    module = await loadModule(path);
+    module = await loadModule(declared.path);
   } catch (error) {
     return [{ path: ['upstream', part, 'file'], message: messageOf(error) }];
   }
-  const missing = [
-    { name: 'lookup', gone: lookup !== null && module.lookup === undefined },
-    { name: 'poll', gone: poll !== null && module.poll === undefined },
-  ].filter(({ gone }) => gone);
-  return [
-    ...missing.map(({ name }) => ({
+  return (['lookup', 'poll'] as const)
+    .filter((name) => declared[name] !== null && module[name] === undefined)
+    .map((name) => ({
       path: ['upstream', name],
-      message: `the module has no such function; must be given to defineTool, or removed here`,
-    })),
-    ...(outcomes.length === 0
-      ? []
-      : [
-          {
-            path: ['upstream', 'outcomes'],
-            message: 'means nothing for a module, which says itself what happened; remove it',
-          },
-        ]),
-  ];
+      message: 'the module has no such function; must be given to defineTool, or removed here',
+    }));
 }
