@@ -26,12 +26,17 @@ export async function loadModule(path: string): Promise<LoadedModule> {
   try {
     exports = await jiti.import(path);
   } catch (error) {
-    throw new Error(`cannot be loaded (${messageOf(error)}); must be a file that imports and compiles`, {
+    throw new Error(`cannot be loaded (${onOneLine(messageOf(error))}); must be a file that imports and compiles`, {
       cause: error,
     });
   }
   if (sortOf(exports.default) === 'tool') return exports.default as LoadedModule;
   throw new Error(`has no proper default export; must have \`export default defineTool({ … })\` from '${entry}'`);
+}
+
+/** Without the list of who required it: that is this file. */
+function onOneLine(message: string): string {
+  return message.replace(/\nRequire stack:.*/s, '').replace(/\s+/g, ' ');
 }
 
 /**
