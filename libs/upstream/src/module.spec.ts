@@ -128,7 +128,7 @@ test.each([
   { body: 'return tool.accepted(new Map());', verdict: { kind: 'unknown', cause: 'invalid_answer' } },
   { body: 'return tool.present({ id: 1 });', verdict: { kind: 'unknown', cause: 'invalid_answer' } },
   { body: 'return tool.absent();', verdict: { kind: 'unknown', cause: 'invalid_answer' } },
-])('"$body" is $verdict.kind', async ({ body, verdict }) => {
+])('$body is $verdict.kind', async ({ body, verdict }) => {
   expect(await call(body)).toMatchObject(verdict);
 });
 
