@@ -91,7 +91,7 @@ export class Upstreams implements UpstreamAdapter {
     return presentable(answer, upstream, request, credential);
   }
 
-  async #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential | null> {
+  #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential> | null {
     return upstream.credential === null ? null : this.#credentials.get(upstream.credential, request, signal);
   }
 
