@@ -2,7 +2,7 @@ import { runLifetimes } from '@intendant/contracts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional } from 'class-validator';
 import { parseDuration } from './duration.js';
-import { IsDuration, IsLine, IsOneOf } from './validators.js';
+import { IsDuration, IsFlag, IsLine, IsOneOf } from './validators.js';
 
 const profiles = ['interactive', 'batch'] as const;
 const defaultTtl = { interactive: runLifetimes.interactiveMs, batch: runLifetimes.batchMs } as const;
@@ -35,6 +35,14 @@ export class OpenRun {
   @IsOptional()
   @IsDuration(runLifetimes.longestMs)
   ttl?: string | null;
+
+  @ApiPropertyOptional({
+    type: Boolean,
+    description: "Every call of the run goes to its tool's sandbox; tools without one are refused.",
+  })
+  @IsOptional()
+  @IsFlag()
+  sandbox?: boolean | null;
 
   @ApiPropertyOptional({ description: 'Not supported yet: refused.', type: Object })
   @IsOptional()

@@ -5,7 +5,7 @@ import { isObject, type ToolSource } from './tool-source.js';
 /** What a rule can name as a variable (libs/upstream, viewOf). */
 const variables: Readonly<Record<UpstreamKind, readonly string[]>> = {
   http: ['data', 'status', 'text'],
-  mcp: ['data', 'isError', 'text'],
+  mcp: ['data', 'isError', 'text', 'code', 'status'],
   process: ['data', 'exit', 'stderr', 'text'],
   module: [],
 };
