@@ -8,9 +8,12 @@ import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
 
 /** What in a tool does not fit this process, as fields of its file and what is wrong with them. */
-export type CheckFit = (
-  tool: ToolDefinition,
-) => readonly { readonly path: readonly string[]; readonly message: string }[];
+export type CheckFit = (tool: ToolDefinition) => readonly Unfit[] | Promise<readonly Unfit[]>;
+
+interface Unfit {
+  readonly path: readonly string[];
+  readonly message: string;
+}
 
 /**
  * Loads every `*.tool.yaml` of a directory, in the order of their names; there must be one at least, and no
@@ -18,11 +21,7 @@ export type CheckFit = (
  *
  * @throws ToolFileError with every problem of every file.
  */
-export async function loadTools(
-  directory: string,
-  env: Environment,
-  checkFit: CheckFit = () => [],
-): Promise<ToolRegistry> {
+export async function loadTools(directory: string, env: Environment, checkFit?: CheckFit): Promise<ToolRegistry> {
   return createRegistry((await readTools(directory, env, checkFit)).map(({ tool }) => tool));
 }
 
@@ -42,7 +41,7 @@ export async function readTools(
       const source = new ToolSource(file, await textOf(file), env);
       claimName(source, names);
       const read = readTool(source);
-      for (const { path, message } of checkFit(read.tool)) source.report(path, message);
+      for (const { path, message } of await checkFit(read.tool)) source.report(path, message);
       if (source.problems.length > 0) throw new ToolFileError(source.problems);
       tools.push(read);
     } catch (error) {

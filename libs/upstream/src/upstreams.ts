@@ -16,7 +16,9 @@ import { Egress, EgressRefused } from './egress.js';
 import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
+import { ModuleAdapter } from './module-adapter.js';
 import { Pools } from './pools.js';
+import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { Redactor } from './redact.js';
 import { messageOf, shortText } from './short-text.js';
@@ -38,7 +40,11 @@ export class Upstreams implements UpstreamAdapter {
   constructor(validateOutput: ValidateOutput, options: UpstreamsOptions = {}) {
     const { egress = Egress.unlimited, credentials = () => new Map(), maxResponseBytes = 1024 * 1024 } = options;
     this.#credentials = new CredentialProvider(credentials, egress);
-    this.#kinds = { http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)) };
+    this.#kinds = {
+      http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
+      process: new ProcessAdapter(validateOutput),
+      module: new ModuleAdapter(validateOutput, maxResponseBytes),
+    };
   }
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
