@@ -13,6 +13,7 @@ import {
 import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter } from './kind-adapter.js';
+import { McpAdapter } from './mcp-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { redact } from './redact.js';
 import { shortText } from './short-text.js';
@@ -27,7 +28,11 @@ export class Upstreams implements UpstreamAdapter {
   readonly #kinds: { readonly [K in Upstream['kind']]?: KindAdapter<Extract<Upstream, { kind: K }>> };
 
   constructor(validateOutput: ValidateOutput, options: UpstreamsOptions = {}) {
-    this.#kinds = { http: new HttpAdapter(validateOutput, options.maxResponseBytes ?? 1024 * 1024) };
+    const maxBytes = options.maxResponseBytes ?? 1024 * 1024;
+    this.#kinds = {
+      http: new HttpAdapter(validateOutput, maxBytes),
+      mcp: new McpAdapter(validateOutput, maxBytes),
+    };
   }
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
