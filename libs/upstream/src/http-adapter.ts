@@ -36,14 +36,14 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     let pool: Pool | null;
     try {
       wire = await buildCall(task);
-      pool = this.#pools.get(wire.origin, request.tool.limits.connectMs);
+      pool = this.#pools.get(wire.origin, request.tool.limits.connectMs, upstream.http2);
     } catch (error) {
       return notExecuted('request_mapping', false, messageOf(error));
     }
     if (pool === null) return notExecuted('client_closed', true, 'shutting down');
     const result = await exchange(pool, wire, this.#bounds(request, options));
     return result.kind === 'answer'
-      ? answerVerdict(request.tool, upstream, result.answer, this.validateOutput)
+      ? answerVerdict(request.tool, upstream, wire, result.answer, this.validateOutput)
       : failureVerdict(result);
   }
 
@@ -88,7 +88,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
   /** @throws MappingError */
   async #ask(task: Task<HttpUpstream>, question: LookupDefinition | HttpPoll, options: LookupOptions): Promise<Asked> {
     const wire = buildQuestion(task, question);
-    const pool = this.#pools.get(wire.origin, task.request.tool.limits.connectMs);
+    const pool = this.#pools.get(wire.origin, task.request.tool.limits.connectMs, task.upstream.http2);
     if (pool === null) return { kind: 'nothing', why: 'shutting down' };
     const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
     const result = await exchange(pool, wire, bounds);

@@ -3,7 +3,7 @@ import type { LookupRequest, PollRequest, UpstreamRequest } from './adapter.js';
 import { evaluate } from './expression.js';
 import type { Task } from './kind-adapter.js';
 import { MappingError } from './mapping-error.js';
-import { fillHeader, fillPath, type TemplateValues } from './template.js';
+import { fillHeader, fillPath, locationPath, type TemplateValues } from './template.js';
 
 /** A request ready for the wire. */
 export interface WireRequest {
@@ -60,7 +60,7 @@ export function buildQuestion(
 
 function target(baseUrl: string, template: string, values: TemplateValues): { origin: string; path: string } {
   const base = baseOf(baseUrl);
-  const path = base.path + fillPath(template, values);
+  const path = locationPath(template, values) ?? base.path + fillPath(template, values);
   // "//host/…" and "http://host/…" in place of a path would name another server to a proxy.
   if (!/^\/(?![\\/])/.test(path)) throw new MappingError('the path does not stay on the address of the tool');
   return { origin: base.origin, path };

@@ -84,7 +84,7 @@ test('a value that lies across the end of what is kept leaves no part of itself'
 test('a receipt that breaks its schema and repeats our headers gives none of their values away', async () => {
   expect(await called(200, JSON.stringify({ got: secret }))).toMatchObject({
     cause: 'no_receipt',
-    detail: 'status 200: got {"got":"[redacted]"}',
+    detail: 'http_200: got {"got":"[redacted]"}',
   });
 });
 
