@@ -43,7 +43,7 @@ export async function mcpVerdict(
     case 'status':
       return read(ofStatus(result, poll !== null));
     case 'useless':
-      return { kind: 'unknown', cause: result.cause, detail: result.detail };
+      return useless(tool, result);
     case 'no_session':
       return unsent(notExecuted(result.error.reason, result.error.transient, result.error.message));
     case 'refused':
@@ -51,6 +51,14 @@ export async function mcpVerdict(
     default:
       return result.sent ? failureVerdict(result) : unsent(failureVerdict(result));
   }
+}
+
+/** For a read there is nothing to find out where the answer was complete: asking again would bring the same. */
+function useless(tool: ToolDefinition, { cause, detail }: Extract<McpResult, { kind: 'useless' }>): Verdict {
+  const complete = cause === 'response_too_large' || cause === 'bad_response';
+  return complete && tool.effect === 'read'
+    ? { kind: 'not_executed', cause: 'output_invalid', transient: false, retryAfterMs: null, detail }
+    : { kind: 'unknown', cause, detail };
 }
 
 interface Reading {
