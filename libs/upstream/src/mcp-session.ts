@@ -22,6 +22,9 @@ export interface SessionOptions {
 
 /** Longer than any call: our own limits end a request, not the client's. */
 const never = 2 ** 31 - 1;
+const vague = 'mcp_connect_failed';
+/** Statuses of a call after which its session is not used again: the server does not know it, or not the caller. */
+const strangers = new Set([400, 401, 403, 404]);
 /** How long a server may take to hear that a session is over, in ms. */
 const leaveMs = 1_000;
 
@@ -31,6 +34,8 @@ export class McpSession {
   readonly #client: Client;
   readonly #transport: McpHttp | McpProcess;
   #retired = false;
+  /** The server would not understand that it is over. */
+  #lost = false;
   #closed: Promise<void> | null = null;
 
   /**
@@ -40,21 +45,24 @@ export class McpSession {
    */
   static async open(options: SessionOptions): Promise<McpSession> {
     const deadline = Date.now() + options.connectMs;
-    const session = new McpSession(options, false);
     try {
-      await session.#connect(options.connectMs);
+      return await McpSession.#opened(options, options.connectMs, false);
+    } catch (error) {
+      if (!(error instanceof NoSession) || !error.otherRevision) throw error;
+      // Servers of revision 2026-07-28 know no handshake.
+      return McpSession.#opened(options, Math.max(deadline - Date.now(), 1), true).catch((second: NoSession) => {
+        throw second.reason === vague ? error : second;
+      });
+    }
+  }
+
+  static async #opened(options: SessionOptions, ms: number, modern: boolean): Promise<McpSession> {
+    const session = new McpSession(options, modern);
+    try {
+      await session.#connect(ms);
       return session;
     } catch (error) {
       await session.close();
-      if (!(error instanceof NoSession) || !error.otherRevision) throw error;
-    }
-    // Servers of revision 2026-07-28 know no handshake.
-    const modern = new McpSession(options, true);
-    try {
-      await modern.#connect(Math.max(deadline - Date.now(), 1));
-      return modern;
-    } catch (error) {
-      await modern.close();
       throw error;
     }
   }
@@ -91,7 +99,7 @@ export class McpSession {
 
   /** False when new calls need a new session. */
   get usable(): boolean {
-    return !this.#retired;
+    return !this.#retired && this.#ending === null;
   }
 
   /** Hands the call to the transport, once; what becomes of it is told to the exchange. */
@@ -117,10 +125,11 @@ export class McpSession {
       );
   }
 
-  /** Ends it when the last open call is done; nobody else gets it. */
-  retire(): void {
+  /** Nobody else gets it; it ends when the last open call is done. Resolves when it has ended. */
+  async retire(): Promise<void> {
     this.#retired = true;
-    if (this.#open.size === 0) void this.close();
+    while (this.#open.size > 0) await Promise.all([...this.#open.values()].map(({ result }) => result));
+    await this.close();
   }
 
   close(): Promise<void> {
@@ -130,7 +139,7 @@ export class McpSession {
   }
 
   async #close(): Promise<void> {
-    if (this.#transport instanceof McpHttp) await this.#transport.leave(leaveMs);
+    if (this.#transport instanceof McpHttp && !this.#lost) await this.#transport.leave(leaveMs);
     await this.#client.close();
     await this.#transport.close();
   }
@@ -151,6 +160,11 @@ export class McpSession {
     }
   }
 
+  /** Why its process is over. */
+  get #ending(): McpProcess['ending'] {
+    return this.#transport instanceof McpProcess ? this.#transport.ending : null;
+  }
+
   #noSession(error: unknown): NoSession {
     if (error instanceof SdkHttpError) {
       const status = error.status ?? 0;
@@ -160,13 +174,11 @@ export class McpSession {
       return new NoSession(`http_${status}`, temporary, messageOf(error), [400, 404, 405].includes(status));
     }
     if (error instanceof ProtocolError) return new NoSession('mcp_refused', false, messageOf(error), true);
-    if (this.#transport instanceof McpProcess && this.#transport.ending !== null) {
-      return new NoSession('server_exited', true, this.#transport.ending.detail);
-    }
+    if (this.#ending !== null) return new NoSession(this.#ending.cause, true, this.#ending.detail);
     const root = rootOf(error);
     const code = codeOf(root);
     if (['ENOENT', 'EACCES', 'ENOTDIR'].includes(code)) return new NoSession('adapter_missing', true, messageOf(root));
-    if (code === '' || error instanceof SdkError) return new NoSession('mcp_connect_failed', true, messageOf(error));
+    if (code === '' || error instanceof SdkError) return new NoSession(vague, true, messageOf(error));
     const { cause, transient } = unsentRule(root);
     return new NoSession(cause, transient, `${code}: ${messageOf(root)}`);
   }
@@ -186,16 +198,17 @@ export class McpSession {
   }
 
   #onFailure(exchange: McpExchange, error: unknown): void {
-    const { ending } = this.#transport instanceof McpProcess ? this.#transport : { ending: null };
-    if (ending !== null) exchange.useless(ending.cause, ending.detail);
+    if (this.#ending !== null) exchange.useless(this.#ending.cause, this.#ending.detail);
     else if (exchange.status !== null && exchange.broken === null) exchange.useless('bad_response', messageOf(error));
     else exchange.failed(error);
   }
 
   #onResult(exchange: McpExchange, result: McpResult): void {
     this.#open.delete(exchange.token);
-    if (result.kind === 'status' && [400, 401, 403, 404].includes(result.answer.status)) this.#retired = true;
-    if (this.#retired && this.#open.size === 0) void this.close();
+    if (result.kind === 'status' && strangers.has(result.answer.status)) {
+      this.#lost = true;
+      void this.retire();
+    }
   }
 }
 

@@ -41,7 +41,7 @@ export class McpSessions {
         known.usedAt = Date.now();
         return session;
       }
-      if (this.#entries.get(id) === known) this.#entries.delete(id);
+      if (this.#entries.get(id) === known) this.#end(id);
       return this.get(wanted);
     }
     if (this.#closed) throw new NoSession('client_closed', true, 'shutting down');
