@@ -15,7 +15,7 @@ export function behindPort<U extends Upstream>(kind: KindAdapter<U>): UpstreamAd
   return {
     call: async (request, options) => {
       const task = taskOf(request);
-      return task ? kind.call(task, options) : { ...notExecuted('no_sandbox', false, ''), sent: false };
+      return task ? kind.call(task, options) : notExecuted('no_sandbox', false, 'no sandbox');
     },
     lookup: async (request, options = {}) => {
       const task = taskOf(request);

@@ -60,7 +60,12 @@ export function fillHeader(template: string, values: TemplateValues): string {
   });
 }
 
-function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
+/**
+ * Fills the placeholders with what `write` makes of their values.
+ *
+ * @throws MappingError when a value is missing, or is an object or a list
+ */
+export function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
   if (!template.includes('{{')) return template;
   return template.replace(placeholder, (_, name: string) => write(textOf(lookUp(name, values), name), name));
 }

@@ -14,6 +14,7 @@ import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter } from './kind-adapter.js';
 import { McpAdapter } from './mcp-adapter.js';
+import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { redact } from './redact.js';
 import { shortText } from './short-text.js';
@@ -32,6 +33,7 @@ export class Upstreams implements UpstreamAdapter {
     this.#kinds = {
       http: new HttpAdapter(validateOutput, maxBytes),
       mcp: new McpAdapter(validateOutput, maxBytes),
+      process: new ProcessAdapter(validateOutput),
     };
   }
 
