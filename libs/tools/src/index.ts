@@ -1,10 +1,10 @@
 export type { ArgumentProblem } from './argument-problem.js';
 export { type CatalogueEntry, catalogue } from './catalogue.js';
 export { compareContract } from './contract.js';
-export type { Environment } from './environment.js';
+export { type Environment, fillIn, maskReferences, unmaskReferences } from './environment.js';
 export { fingerprint, intentKey } from './key.js';
 export { linearPattern } from './linear-pattern.js';
-export { loadTools } from './load-tools.js';
+export { type CheckFit, loadTools } from './load-tools.js';
 export { mayCall, type Permit } from './may-call.js';
 export { largestMessage } from './message-text.js';
 export { parseToolFile } from './parse-tool-file.js';

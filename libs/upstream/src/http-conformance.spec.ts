@@ -17,6 +17,7 @@ import {
 } from '@intendant/testing';
 import { behindPort } from './behind-port.spec-helper.js';
 import { HttpAdapter } from './http-adapter.js';
+import { Pools } from './pools.js';
 
 describeConformance('http', async () => {
   const script = new ScriptedUpstream();
@@ -31,7 +32,7 @@ describeConformance('http', async () => {
   const { port } = server.address() as AddressInfo;
   const real = upstreamAt(`http://127.0.0.1:${port}/real`, 'conformance');
   return {
-    adapter: behindPort(new HttpAdapter(needsReceipt, maxAnswerBytes)),
+    adapter: behindPort(new HttpAdapter(needsReceipt, maxAnswerBytes, new Pools())),
     script,
     real,
     sandbox: upstreamAt(`http://127.0.0.1:${port}/sandbox`, 'conformance_sandbox'),

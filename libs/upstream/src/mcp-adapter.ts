@@ -16,7 +16,7 @@ import { MappingError } from './mapping-error.js';
 import { mcpVerdict, readToolResult, unsent } from './mcp-answer.js';
 import { McpExchange, type McpResult, NoSession, type ToolCall } from './mcp-exchange.js';
 import { McpSessions } from './mcp-sessions.js';
-import { Pools } from './pools.js';
+import type { Pools } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
 import { messageOf } from './short-text.js';
 import { type View, viewOf } from './view.js';
@@ -31,7 +31,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     private readonly validateOutput: ValidateOutput,
     /** Most bytes of an answer that are read. */
     private readonly maxBytes: number,
-    private readonly pools = new Pools(),
+    private readonly pools: Pools,
   ) {
     this.#sessions = new McpSessions(pools, maxBytes);
   }
@@ -123,6 +123,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     this.#running.add(exchange.result);
     const result = await exchange.result;
     this.#running.delete(exchange.result);
+    if (isUnauthorized(result)) task.credential?.refused?.();
     return result;
   }
 
@@ -145,6 +146,12 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
 }
 
 const closed = new NoSession('client_closed', true, 'shutting down');
+
+/** Of the call, or of the handshake before it. */
+function isUnauthorized(result: McpResult): boolean {
+  if (result.kind === 'no_session') return result.error.reason === 'http_401';
+  return result.kind === 'status' && result.answer.status === 401;
+}
 
 async function argumentsOf(call: McpCall, request: LookupRequest, more: JsonObject): Promise<JsonObject> {
   const { args, key, intentId } = request;

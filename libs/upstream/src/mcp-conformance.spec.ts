@@ -22,6 +22,7 @@ import { describe } from 'vitest';
 import { behindPort } from './behind-port.spec-helper.js';
 import { McpAdapter } from './mcp-adapter.js';
 import { McpServerOverHttp, type ServedCall } from './mcp-server.spec-helper.js';
+import { Pools } from './pools.js';
 
 describe.each([
   ['in JSON', { enableJsonResponse: true }],
@@ -34,7 +35,7 @@ describe.each([
       upstreamAt({ transport: 'http', url: `${server.url}/${place}`, headers: {} }, credential);
     const real = at('real', 'conformance');
     return {
-      adapter: behindPort(new McpAdapter(needsReceipt, maxAnswerBytes)),
+      adapter: behindPort(new McpAdapter(needsReceipt, maxAnswerBytes, new Pools())),
       script,
       real,
       sandbox: at('sandbox', 'conformance_sandbox'),
@@ -68,7 +69,7 @@ describeConformance('mcp over stdio', async (): Promise<ConformanceHarness> => {
     );
   const real = at('real', 'conformance');
   return {
-    adapter: behindPort(new McpAdapter(needsReceipt, maxAnswerBytes)),
+    adapter: behindPort(new McpAdapter(needsReceipt, maxAnswerBytes, new Pools())),
     script,
     real,
     sandbox: at('sandbox', 'conformance_sandbox'),

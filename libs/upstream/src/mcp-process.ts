@@ -8,8 +8,10 @@ import {
   type Transport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { inheritedEnvironment } from './inherited-environment.js';
 import type { McpExchange } from './mcp-exchange.js';
 import { tokenHeader } from './mcp-fetch.js';
+import { endGroup, signalGroup } from './process-group.js';
 
 export interface ProcessOptions {
   readonly command: readonly string[];
@@ -23,6 +25,7 @@ export interface ProcessOptions {
 
 /** How long a server may take to end by itself, first after the end of its input, then after SIGTERM; in ms. */
 const graceMs = 500;
+const endMs = 5_000;
 /** Most characters of what it writes on stderr that are kept, from the end. */
 const lastWords = 2_000;
 
@@ -50,10 +53,17 @@ export class McpProcess implements Transport {
     const [program = '', ...args] = this.options.command;
     const { cwd, env } = this.options;
     // A process group of its own, so that it can be ended together with what it starts.
-    const child = spawn(program, args, { cwd, env: { ...inherited(), ...env }, detached: true, stdio: 'pipe' });
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...inheritedEnvironment(), ...env },
+      detached: true,
+      stdio: 'pipe',
+    });
     child.stdin.on('error', (error) => this.onerror?.(error));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-lastWords);
+      this.#stderr += text;
+      // Whole lines only: half a secret would be recognised by nobody.
+      if (this.#stderr.length > lastWords) this.#stderr = this.#stderr.slice(-lastWords).replace(/^[^\n]*\n?/, '');
     });
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
@@ -84,7 +94,8 @@ export class McpProcess implements Transport {
         if (!(await this.#goneWithin(graceMs))) signalGroup(child.pid, 'SIGKILL');
       }
     }
-    await this.#gone;
+    // Only a process that is stuck in the kernel takes longer.
+    await this.#goneWithin(endMs);
   }
 
   #read(chunk: Buffer): void {
@@ -112,44 +123,27 @@ export class McpProcess implements Transport {
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
       child.once('exit', (...how) => resolve(how)),
     );
-    signalGroup(child.pid, 'SIGKILL');
-    // What it wrote last is still in the pipe, which a process outside its group could keep open.
+    this.#stop('server_exited', `the server ended with ${signal ?? `status ${code}`}`);
+    if (child.pid !== undefined) await endGroup(child.pid);
+    // What it wrote last is still in the pipes, which a process outside its group could keep open.
     await Promise.race([closed, delay(graceMs, undefined, { ref: false })]);
     child.stdout.destroy();
     child.stderr.destroy();
-    await groupGone(child.pid);
-    this.#stop('server_exited', `the server ended with ${signal ?? `status ${code}`}. ${this.#stderr}`.trim());
+    if (this.ending !== null) this.ending = { ...this.ending, detail: `${this.ending.detail}. ${this.#stderr}`.trim() };
     this.onclose?.();
   }
 
   #stop(cause: string, detail: string): void {
+    const child = this.#child;
     this.ending ??= { cause, detail };
-    this.#child?.stdin.destroy();
-    signalGroup(this.#child?.pid, 'SIGKILL');
+    child?.stdin.destroy();
+    // Once it has ended, its number may be given to others.
+    if (child?.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      signalGroup(child.pid, 'SIGKILL');
+    }
   }
 
   #goneWithin(ms: number): Promise<boolean> {
     return Promise.race([this.#gone.then(() => true), delay(ms, false, { ref: false })]);
   }
-}
-
-function inherited(): Record<string, string> {
-  const names = ['PATH', 'LANG', 'LC_ALL'];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-}
-
-/** @returns false when there is no such group any more */
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
-  if (pid === undefined) return false;
-  try {
-    process.kill(-pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A killed process is there until its parent, or init, has read its status; that parent may take a moment. */
-async function groupGone(pid: number | undefined): Promise<void> {
-  for (let waited = 0; signalGroup(pid, 0) && waited < graceMs; waited += 10) await delay(10);
 }

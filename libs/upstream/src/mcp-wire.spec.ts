@@ -335,6 +335,21 @@ describe('without a session nothing is sent', () => {
   });
 });
 
+test('in revision 2026-07-28 a header mismatch, after which the client itself would try again, ends the call', async () => {
+  const discovered = {
+    resultType: 'complete',
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: {} },
+    ttlMs: 0,
+    cacheScope: 'private',
+  };
+  const found = answer(200, message({ id: 'server-discover-probe-1', result: discovered }));
+  server.script(answer(400), found, answer(400, rpcError(-32020, 0)));
+  expect(await call()).toMatchObject({ kind: 'not_executed', cause: 'http_400', transient: false });
+  await expectOneCall();
+  expect(toolCalls()[0]?.headers).toMatchObject({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' });
+});
+
 test('the session is made once for many calls, and each call is sent once', async () => {
   server.script(...handshake, ...[1, 2, 3].map((n) => answer(200, result({ id: `r-${n}` }, n))));
   for (const n of [1, 2, 3]) {
