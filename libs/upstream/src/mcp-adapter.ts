@@ -15,7 +15,7 @@ import type { KindAdapter, Task } from './kind-adapter.js';
 import { MappingError } from './mapping-error.js';
 import { mcpVerdict, readToolResult, unsent } from './mcp-answer.js';
 import { McpExchange, type McpResult, NoSession, type ToolCall } from './mcp-exchange.js';
-import { McpSessions } from './mcp-sessions.js';
+import { loadClient, McpSessions } from './mcp-sessions.js';
 import type { Pools } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
 import { messageOf } from './short-text.js';
@@ -45,7 +45,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     } catch (error) {
       return unsent(notExecuted('request_mapping', false, messageOf(error)));
     }
-    const exchange = this.#exchange(request, options, { 'Idempotency-Key': key, 'X-Attempt-Id': attemptId });
+    const exchange = await this.#exchange(request, options, { 'Idempotency-Key': key, 'X-Attempt-Id': attemptId });
     const meta = { 'intendant/key': key, 'intendant/attemptId': attemptId };
     const result = await this.#ask(task, exchange, { name: upstream.tool, arguments: args, _meta: meta });
     return mcpVerdict(request.tool, upstream, result, this.validateOutput);
@@ -97,7 +97,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     options: LookupOptions,
   ): Promise<{ readonly data: Json; readonly view: View } | string> {
     const args = await argumentsOf(call, task.request, more);
-    const exchange = this.#exchange(task.request, { ...options, mayStart: () => true });
+    const exchange = await this.#exchange(task.request, { ...options, mayStart: () => true });
     const result = await this.#ask(task, exchange, { name: call.tool, arguments: args });
     if (result.kind !== 'result') return whyNot(result);
     const { isError, data, text, unfinished } = readToolResult(result.result);
@@ -107,11 +107,13 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     return { data: data.data, view: viewOf(data.data, { isError, text }) };
   }
 
-  #exchange(
+  async #exchange(
     { tool }: LookupRequest,
     options: CallOptions,
     headers: Readonly<Record<string, string>> = {},
-  ): McpExchange {
+  ): Promise<McpExchange> {
+    // Before any limit runs.
+    await loadClient();
     const { connectMs, callMs } = tool.limits;
     const { signal, mayStart, onSend } = options;
     return new McpExchange({ signal, mayStart, onSend, connectMs, callMs, maxBytes: this.maxBytes }, headers);

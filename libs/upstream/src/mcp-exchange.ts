@@ -1,5 +1,5 @@
 import type { JsonObject } from '@intendant/intent';
-import type { RequestId } from '@modelcontextprotocol/client';
+import type { RequestId, TransportSendOptions } from '@modelcontextprotocol/client';
 import type { Answer, ExchangeOptions, ExchangeResult, FailureKind } from './exchange.js';
 
 /** Parameters of a `tools/call`. */
@@ -40,6 +40,23 @@ export class NoSession extends Error {
 
 /** After its answer a stream may stay open this long, in ms: a connection that ends by itself can be used again. */
 const lingerMs = 1_000;
+
+/** Carries the token of an exchange from the protocol to the transport; never reaches the wire. */
+export const tokenHeader = 'intendant-exchange';
+
+/** An open exchange by its token. */
+export type FindExchange = (token: string | null) => McpExchange | undefined;
+
+/**
+ * The exchange that a `tools/call` is sent for.
+ *
+ * @throws when there is none: the client sends of its own accord, for a second time
+ */
+export function exchangeOf(find: FindExchange, options: TransportSendOptions | undefined): McpExchange {
+  const exchange = find(options?.headers?.[tokenHeader] ?? null);
+  if (exchange === undefined) throw new Error('not to be sent again');
+  return exchange;
+}
 
 let exchanges = 0;
 

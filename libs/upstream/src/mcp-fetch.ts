@@ -1,11 +1,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import type { AnswerHeaders } from './exchange.js';
-import type { McpExchange } from './mcp-exchange.js';
+import { type FindExchange, type McpExchange, tokenHeader } from './mcp-exchange.js';
 import type { Pools } from './pools.js';
-
-/** Carries the token of an exchange from the protocol to here, and is taken off here. */
-export const tokenHeader = 'intendant-exchange';
 
 /** For what belongs to no call (handshake, notices, the end of a session), in ms, from first to last byte. */
 const sideMs = 10_000;
@@ -15,7 +12,7 @@ export interface FetchOptions {
   readonly connectMs: number;
   /** Most bytes of one answer that are read. */
   readonly maxBytes: number;
-  readonly find: (token: string | null) => McpExchange | undefined;
+  readonly find: FindExchange;
 }
 
 /**

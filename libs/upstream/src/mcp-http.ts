@@ -4,7 +4,8 @@ import {
   StreamableHTTPClientTransport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
-import { type FetchOptions, mcpFetch, tokenHeader } from './mcp-fetch.js';
+import { exchangeOf } from './mcp-exchange.js';
+import { type FetchOptions, mcpFetch } from './mcp-fetch.js';
 
 /**
  * MCP over streamable HTTP. The client would sign in again after a 401 and send once more, and follow a 307: without
@@ -20,11 +21,11 @@ export class McpHttp extends StreamableHTTPClientTransport {
   }
 
   override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
-    const exchange = this.options.find(options?.headers?.[tokenHeader] ?? null);
-    if (exchange === undefined || Array.isArray(message) || !isJSONRPCRequest(message)) {
+    if (Array.isArray(message) || !isJSONRPCRequest(message) || message.method !== 'tools/call') {
       await super.send(message, options);
       return;
     }
+    const exchange = exchangeOf(this.options.find, options);
     exchange.rpcId = message.id;
     const requestSignal = exchange.over.signal;
     await super.send(message, { ...options, requestSignal, onRequestStreamEnd: () => exchange.ended() });

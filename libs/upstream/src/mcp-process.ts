@@ -9,8 +9,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { inheritedEnvironment } from './inherited-environment.js';
-import type { McpExchange } from './mcp-exchange.js';
-import { tokenHeader } from './mcp-fetch.js';
+import { exchangeOf, type FindExchange } from './mcp-exchange.js';
 import { endGroup, signalGroup } from './process-group.js';
 
 export interface ProcessOptions {
@@ -20,7 +19,7 @@ export interface ProcessOptions {
   readonly cwd: string;
   /** Longest message that is read, in bytes. */
   readonly maxBytes: number;
-  readonly find: (token: string | null) => McpExchange | undefined;
+  readonly find: FindExchange;
 }
 
 /** How long a server may take to end by itself, first after the end of its input, then after SIGTERM; in ms. */
@@ -75,9 +74,9 @@ export class McpProcess implements Transport {
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const child = this.#child;
     if (child === null || this.ending !== null) throw new Error('the server is not running');
-    const exchange = this.options.find(options?.headers?.[tokenHeader] ?? null);
     const line = serializeMessage(message);
-    if (exchange !== undefined && isJSONRPCRequest(message)) {
+    if (isJSONRPCRequest(message) && message.method === 'tools/call') {
+      const exchange = exchangeOf(this.options.find, options);
       exchange.rpcId = message.id;
       if (!exchange.start()) throw new Error('not to be sent');
     }

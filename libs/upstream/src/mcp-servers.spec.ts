@@ -12,6 +12,8 @@ import { createMcpHandler, inputRequired, Server } from '@modelcontextprotocol/s
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Credential } from './credential.js';
 import { McpAdapter } from './mcp-adapter.js';
+import { McpHttp } from './mcp-http.js';
+import { McpProcess } from './mcp-process.js';
 import { McpServerOverHttp, type ServeCall } from './mcp-server.spec-helper.js';
 import { Pools } from './pools.js';
 
@@ -142,6 +144,19 @@ describe('a server over HTTP', () => {
   });
 });
 
+test.each([
+  [
+    'HTTP',
+    new McpHttp('http://127.0.0.1:1/mcp', {}, { pools: new Pools(), connectMs: 1, maxBytes: 1, find: () => undefined }),
+  ],
+  ['stdio', new McpProcess({ command: ['cat'], env: {}, cwd: '.', maxBytes: 1_000, find: () => undefined })],
+])('over %s, a call that nobody has asked for is not sent: the client would repeat one', async (_, transport) => {
+  await transport.start();
+  const again = transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'act' } });
+  await expect(again).rejects.toThrow('not to be sent again');
+  await transport.close();
+});
+
 test('a server that lets nobody in is reported to the credential, and nothing is sent', async () => {
   let refused = 0;
   const server = createServer((_, response) => response.writeHead(401).end());
@@ -209,6 +224,8 @@ describe('a server of revision 2026-07-28 only, which knows no handshake', () =>
   test('gets no second call when it wants to be told more', async () => {
     const verdict = await call({ transport: 'http', url, headers: {} }, { changes: { tool: 'ask' } });
     expect(verdict).toMatchObject({ kind: 'unknown', cause: 'mcp_input_required' });
+    // Until then the client may have sent more.
+    await adapter.close();
     expect(seen).toHaveLength(1);
   });
 });

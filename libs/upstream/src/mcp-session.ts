@@ -1,8 +1,7 @@
 import type { McpUpstream } from '@intendant/contracts';
 import { Client, type JSONRPCMessage, ProtocolError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 import type { Credential } from './credential.js';
-import { type McpExchange, type McpResult, NoSession, type ToolCall } from './mcp-exchange.js';
-import { tokenHeader } from './mcp-fetch.js';
+import { type McpExchange, type McpResult, NoSession, type ToolCall, tokenHeader } from './mcp-exchange.js';
 import { McpHttp } from './mcp-http.js';
 import { McpProcess } from './mcp-process.js';
 import type { Pools } from './pools.js';
@@ -88,7 +87,11 @@ export class McpSession {
           });
     this.#client = new Client(
       { name: 'intendant', version: '1' },
-      modern ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {},
+      {
+        // To fulfil what a tool asks for, it would call the tool again.
+        inputRequired: { autoFulfill: false },
+        ...(modern && { versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+      },
     );
     // The client chains these before its own.
     this.#transport.onmessage = (message: JSONRPCMessage) => this.#onMessage(message);

@@ -14,6 +14,11 @@ export interface WantedSession {
   readonly connectMs: number;
 }
 
+/** The client takes 25 MB and a tenth of a second, or a few when a process is busy: only where there are such tools. */
+export function loadClient(): Promise<typeof import('./mcp-session.js')> {
+  return import('./mcp-session.js');
+}
+
 interface Entry {
   readonly opening: Promise<McpSession>;
   usedAt: number;
@@ -62,8 +67,7 @@ export class McpSessions {
   }
 
   async #open(wanted: WantedSession): Promise<McpSession> {
-    // The client takes 25 MB and a tenth of a second, for those that have such tools.
-    const { McpSession } = await import('./mcp-session.js');
+    const { McpSession } = await loadClient();
     return McpSession.open({ ...wanted, pools: this.pools, maxBytes: this.maxBytes });
   }
 
