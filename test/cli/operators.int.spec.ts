@@ -104,6 +104,13 @@ describe('the command line of an operator', () => {
     });
   });
 
+  it('shows until when an intent may safely be sent again', async () => {
+    const { intentId } = await record({ terms: { ...quickTerms, guarantee: 'idempotency_key', retentionMs: 60_000 } });
+    await change(intentId, { type: 'start_attempt', attemptId: 'a' });
+    const { out } = await cli.run(['intents', 'show', intentId]);
+    expect(out.join('\n')).toMatch(/^resend {2}safe until \d{4}-\d\d-\d\dT[\d:.]+Z$/m);
+  });
+
   it('follows an intent until it is settled', async () => {
     const { intentId } = await record();
     const watching = cli.run(['intents', 'watch', intentId, '--json']);

@@ -1,4 +1,5 @@
 import { type IntentResult, resultOf } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
 import { hasOutcome, Store } from '@intendant/store';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -9,7 +10,7 @@ import { timeline, withoutInjected } from './history.js';
 import { ForAgentsAndOperators, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
-import { answerState } from './result-response.js';
+import { answerState, type OperatorResult, operatorResult } from './result-response.js';
 import { visibleIntent } from './tenants.js';
 
 /** One intent, for the agent whose run it belongs to and for the operators of its tenant. */
@@ -31,13 +32,14 @@ export class IntentsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('intentId') intentId: string,
-  ): Promise<IntentResult> {
+  ): Promise<IntentResult | OperatorResult> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
+    const asRead = (intent: Intent) => (reader.kind === 'operator' ? operatorResult(intent) : resultOf(intent, false));
     const intent = await visibleIntent(this.store, reader, intentId);
     const wait = preferredWait(request, reply);
-    if (wait === 0 || hasOutcome(intent)) return answerState(reply, resultOf(intent, false));
+    if (wait === 0 || hasOutcome(intent)) return answerState(reply, asRead(intent));
     const later = await this.store.outcomes.wait(intentId, wait * 1_000, { signal: untilClosed(reply), known: intent });
-    return answerState(reply, resultOf(later ?? intent, false));
+    return answerState(reply, asRead(later ?? intent));
   }
 
   @Get('events')

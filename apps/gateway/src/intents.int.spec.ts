@@ -78,6 +78,25 @@ describe('reading and changing intents', () => {
     expect(answer).toMatchObject({ status: 202, body: { status: 'unknown', error: { nextAction: 'check_outcome' } } });
   });
 
+  it('tells operators, not agents, until when it may safely be sent again', async () => {
+    const { intentId, runId, terms } = await record({
+      terms: { ...quickTerms, guarantee: 'idempotency_key', retentionMs: 60_000 },
+    });
+    const read = async (credential: string) => (await gateway.call('GET', `/v1/intents/${intentId}`, credential)).body;
+    expect(await read(keys.viewer)).toMatchObject({ safeResendUntil: null });
+    await start(intentId);
+    const started = (await store.intents.load(intentId))?.attempts[0]?.startedAt ?? 0;
+    const until = new Date(started + 60_000 - terms.leaseMs).toISOString();
+    expect(await read(keys.viewer)).toMatchObject({ status: 'dispatching', safeResendUntil: until });
+    expect(await read(await tokenFor(runId))).not.toHaveProperty('safeResendUntil');
+  });
+
+  it('marks the result of a sandbox call', async () => {
+    const { intentId, runId } = await record({ sandbox: true });
+    const { body } = await gateway.call('GET', `/v1/intents/${intentId}`, await tokenFor(runId));
+    expect(body).toMatchObject({ intentId, sandbox: true });
+  });
+
   it('reads a denied intent without denying the reading', async () => {
     const failure = { code: 'permission_denied', message: 'Not allowed.', details: {} };
     const { intentId, runId } = await record({}, { allow: false, failure });

@@ -52,6 +52,11 @@ class HttpReceived implements Received {
     return viewOf(body.ok ? body.data : undefined, { status: this.answer.status, text: this.words });
   }
 
+  get broken(): boolean {
+    const type = [this.answer.headers['content-type'] ?? ''].flat().join();
+    return !this.body.ok && (!this.answer.whole || /^application\/([\w.-]+\+)?json\b/i.test(type));
+  }
+
   get retryAfterMs(): number | null {
     return retryAfterMs(this.answer.headers);
   }

@@ -149,6 +149,28 @@ describe('an address that is not of the public internet', () => {
   });
 });
 
+test('a look-up for one address gives the first that may be called, and the resolver is asked as the connection asks', async () => {
+  const asked: unknown[] = [];
+  const resolver: LookupFunction = (host, options, callback) => {
+    asked.push([host, options]);
+    answers(['10.0.0.1', '8.8.8.8', '8.8.4.4'])(host, options, callback);
+  };
+  const egress = new Egress(rules(), resolver);
+  const found = await new Promise((resolve) => {
+    egress.lookup('outer.example', { family: 4, hints: 1 }, (...answer) => resolve(answer));
+  });
+  expect(found).toEqual([null, '8.8.8.8', 4]);
+  expect(asked).toEqual([['outer.example', { family: 4, hints: 1, all: true }]]);
+});
+
+test('what the resolver says about a name that is not there is handed on', async () => {
+  const failure = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+  await expect(lookedUp(new Egress(rules(), (_, __, callback) => callback(failure, [])), 'a.example')).rejects.toBe(
+    failure,
+  );
+  await expect(lookedUp(new Egress(rules(), answers([])), 'a.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+});
+
 describe('over real connections', () => {
   let server: MisbehavingServer;
   const open: Upstreams[] = [];

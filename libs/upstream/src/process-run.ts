@@ -63,7 +63,7 @@ export async function runProgram(program: Program, options: RunOptions): Promise
   const [file = '', ...args] = program.argv;
   let child: ChildProcessWithoutNullStreams;
   try {
-    child = spawn(file, args, { cwd: program.cwd, env: program.env, shell: false, detached: true, windowsHide: true });
+    child = spawn(file, args, { cwd: program.cwd, env: program.env, shell: false, detached: true });
   } catch (error) {
     return { kind: 'not_started', error };
   }

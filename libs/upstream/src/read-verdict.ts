@@ -15,6 +15,8 @@ export interface Received {
   readonly body:
     | { readonly ok: true; readonly data: Json }
     | { readonly ok: false; readonly cause?: string; readonly why: string };
+  /** True: only a part of what the upstream wrote, or a garbled one. */
+  readonly broken?: boolean;
   readonly retryAfterMs?: number | null;
   /** True: what a rule reads as a refusal here may pass by itself. */
   readonly temporary?: boolean;
@@ -37,6 +39,10 @@ export async function readVerdict(
     try {
       const rule = await ruled(rules, received.view);
       if (rule !== null) meaning = meaningOf(rule, received);
+      // A rule before the one that decided might have held for the whole answer, such as "duplicate, already done".
+      if (received.broken && meaning.meaning === 'not_executed') {
+        return { kind: 'unknown', cause: 'answer_broken', detail: `${cause}: ${received.words}` };
+      }
     } catch (error) {
       return { kind: 'unknown', cause: 'outcome_rule_failed', detail: `${messageOf(error)}: ${received.words}` };
     }

@@ -17,6 +17,7 @@ import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
 import { McpAdapter } from './mcp-adapter.js';
+import { ModuleAdapter } from './module-adapter.js';
 import { Pools } from './pools.js';
 import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
@@ -44,6 +45,7 @@ export class Upstreams implements UpstreamAdapter {
       http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
       mcp: new McpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
       process: new ProcessAdapter(validateOutput),
+      module: new ModuleAdapter(validateOutput, maxResponseBytes),
     };
   }
 
@@ -91,7 +93,7 @@ export class Upstreams implements UpstreamAdapter {
     return presentable(answer, upstream, request, credential);
   }
 
-  async #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential | null> {
+  #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential> | null {
     return upstream.credential === null ? null : this.#credentials.get(upstream.credential, request, signal);
   }
 
