@@ -248,6 +248,18 @@ module.exports = {
       'Whether an address is of the public internet is decided in one place.',
     ),
     only(
+      'only-upstream-speaks-mcp',
+      '@modelcontextprotocol/client',
+      ['^libs/upstream/src/mcp-', ...tests],
+      'Its client sends again after some answers; one place knows which, and prevents it.',
+    ),
+    only(
+      'mcp-servers-are-for-tests',
+      '@modelcontextprotocol/(server|node)',
+      [specs, '\\.spec-helper\\.mjs$', '^examples/tools-mcp/', ...tests],
+      'The SDK for servers is installed for tests and examples; a service is a client only.',
+    ),
+    only(
       'only-upstream-loads-modules',
       'jiti',
       ['^libs/upstream/'],

@@ -16,6 +16,7 @@ import { Egress, EgressRefused } from './egress.js';
 import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
+import { McpAdapter } from './mcp-adapter.js';
 import { ModuleAdapter } from './module-adapter.js';
 import { Pools } from './pools.js';
 import { ProcessAdapter } from './process-adapter.js';
@@ -42,6 +43,7 @@ export class Upstreams implements UpstreamAdapter {
     this.#credentials = new CredentialProvider(credentials, egress);
     this.#kinds = {
       http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
+      mcp: new McpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
       process: new ProcessAdapter(validateOutput),
       module: new ModuleAdapter(validateOutput, maxResponseBytes),
     };
