@@ -159,6 +159,33 @@ test('a slow tool holds up its own intents only, and goes on when a slot is free
   await quick.stop();
 });
 
+test('a full upstream holds up its own intents only, whichever of its tools they are of', async () => {
+  const crm = { upstream: { name: 'crm', concurrency: 2 } };
+  const [one, two] = ['crm.one', 'crm.two'].map((name) => toolAt(server.url, { ...crm, tool: { name } }));
+  if (!one || !two) throw new Error('no tools');
+  const quick = await MisbehavingServer.start();
+  const other = toolAt(quick.url, { upstream: { name: 'mail' }, tool: { name: 'quick.act' } });
+  server.script({ at: 'request', then: 'hang' }, { at: 'request', then: 'hang' });
+  const made = dispatcher([one, two, other]);
+  const rings = [await ringFor(20, one), await ringFor(20, two)];
+  const free = await ringFor(3, other);
+  await Promise.all(rings.map((ring) => made.take(ring)));
+  await server.seen(2);
+  await made.take(free);
+  for (const { id } of free.intents) await reaches(id, 'committed');
+  expect(server.requests).toHaveLength(2);
+  server.resetConnections();
+  const ids = rings.flatMap(({ intents }) => intents.map(({ id }) => id));
+  await vi.waitFor(
+    async () => {
+      const states = await Promise.all(ids.map(async (id) => (await store.intents.load(id))?.state));
+      expect(states.filter((state) => state === 'committed')).toHaveLength(38);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  await quick.stop();
+});
+
 test('an intent that cannot be read does not bring its announcement back', async () => {
   const ring = await ringFor(2);
   const [strange, good] = ring.intents;

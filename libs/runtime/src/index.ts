@@ -7,3 +7,4 @@ export * from './logger.js';
 export { Loop, type LoopOptions } from './loop.js';
 export { newId } from './new-id.js';
 export { main, type ServiceOptions, startService } from './service.js';
+export { Slots, takeEach, tryTakeEach } from './slots.js';
