@@ -11,6 +11,7 @@ import { Upstreams } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Attempts } from './attempts.js';
 import { Dispatcher } from './dispatcher.js';
+import { Notices } from './notices.js';
 
 let database: TestDatabase;
 let store: Store;
@@ -38,7 +39,12 @@ afterEach(async () => {
 function dispatcher(tools: ToolDefinition[] = [tool], logger = createLogger('spec', 'silent')): Dispatcher {
   const registry = createRegistry(tools);
   const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
-  const made = new Dispatcher(new Attempts(store, registry, upstream, logger), registry, logger);
+  const made = new Dispatcher(
+    new Attempts(store, registry, upstream, logger),
+    registry,
+    new Notices(registry, () => {}),
+    logger,
+  );
   started.push(async () => {
     await made.stop();
     await upstream.close();

@@ -5,6 +5,7 @@ import { type Reservation, type Starter, StoreUnavailable } from '@intendant/sto
 import type { ToolRegistry } from '@intendant/tools';
 import type { Attempts, OpenAttempt } from './attempts.js';
 import { Limits } from './limits.js';
+import type { Notices } from './notices.js';
 import { OnWire } from './on-wire.js';
 import { Seen } from './seen.js';
 
@@ -32,6 +33,7 @@ export class Dispatcher implements Starter {
   constructor(
     private readonly attempts: Attempts,
     private readonly tools: ToolRegistry,
+    private readonly notices: Notices,
     private readonly logger: Logger,
   ) {
     this.limits = new Limits(tools.list());
@@ -125,12 +127,14 @@ export class Dispatcher implements Starter {
 
   private send(open: OpenAttempt, release: () => void): void {
     const { intentId } = open.intent.proposal;
+    const unwatch = this.notices.watch(open);
     const wire = this.attempts
       .finish(open, this.onWire.begin(intentId))
       .then((verdict) => this.heed(open, verdict))
       .catch((error: unknown) => this.logger.error({ err: error, intentId }, 'attempt left open; its lease will end'))
       .finally(() => {
         this.onWire.end(intentId);
+        unwatch();
         release();
       });
     void this.track(wire);

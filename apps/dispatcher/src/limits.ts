@@ -1,14 +1,21 @@
 import type { ToolDefinition } from '@intendant/contracts';
-import { Slots, takeEach, tryTakeEach } from '@intendant/runtime';
+import { gauge, Slots, takeEach, tryTakeEach } from '@intendant/runtime';
 
 /** Open attempts of this process over all tools. */
 const maxOpen = 512;
+
+const openAttempts = gauge({
+  name: 'intendant_open_attempts',
+  help: 'Attempts that are open at an upstream, over all its tools.',
+  labels: ['upstream'],
+});
 
 interface OfTool {
   readonly own: Slots;
   readonly upstream: Slots;
   /** What an attempt needs one of each from: the narrowest first, so that nobody waits holding what others could use. */
   readonly all: readonly Slots[];
+  readonly open: { inc(): void; dec(): void };
 }
 
 /**
@@ -25,7 +32,8 @@ export class Limits {
       tools.map((tool) => {
         const own = new Slots(tool.limits.concurrency);
         const upstream = upstreams.get(tool.upstream.name) as Slots;
-        return [tool.name, { own, upstream, all: [own, upstream, this.open] }];
+        const open = openAttempts.labels(tool.upstream.name);
+        return [tool.name, { own, upstream, all: [own, upstream, this.open], open }];
       }),
     );
   }
@@ -37,12 +45,14 @@ export class Limits {
 
   /** What an attempt of a loaded tool has to have; the result gives it back, once. Null when it is not free now. */
   tryTake(tool: string): (() => void) | null {
-    return tryTakeEach(this.of(tool).all);
+    const limits = this.of(tool);
+    return counted(limits, tryTakeEach(limits.all));
   }
 
   /** As `tryTake`, in turn; null when this was closed meanwhile. */
-  take(tool: string): Promise<(() => void) | null> {
-    return takeEach(this.of(tool).all);
+  async take(tool: string): Promise<(() => void) | null> {
+    const limits = this.of(tool);
+    return counted(limits, await takeEach(limits.all));
   }
 
   /** Starts nothing for the tool's upstream for so long: it would not be sent. */
@@ -64,6 +74,15 @@ export class Limits {
     if (!limits) throw new Error(`no limits for ${tool}`);
     return limits;
   }
+}
+
+function counted({ open }: OfTool, release: (() => void) | null): (() => void) | null {
+  if (release === null) return null;
+  open.inc();
+  return () => {
+    open.dec();
+    release();
+  };
 }
 
 /** The limit of each upstream by name: the smallest that one of its tools declares. */

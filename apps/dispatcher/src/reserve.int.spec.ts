@@ -8,6 +8,7 @@ import { Upstreams } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Attempts } from './attempts.js';
 import { Dispatcher } from './dispatcher.js';
+import { Notices } from './notices.js';
 
 let database: TestDatabase;
 let store: Store;
@@ -34,7 +35,12 @@ function dispatcher(...tools: ToolDefinition[]): Dispatcher {
   const registry = createRegistry(tools);
   const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
   const logger = createLogger('spec', 'silent');
-  const made = new Dispatcher(new Attempts(store, registry, upstream, logger), registry, logger);
+  const made = new Dispatcher(
+    new Attempts(store, registry, upstream, logger),
+    registry,
+    new Notices(registry, () => {}),
+    logger,
+  );
   started.push(async () => {
     await made.stop();
     await upstream.close();
