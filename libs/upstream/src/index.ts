@@ -1,4 +1,3 @@
 export * from './adapter.js';
 export { type StatusRule, statusTable } from './status-table.js';
-export { countCorrection } from './upstream-metrics.js';
 export { Upstreams, type UpstreamsOptions } from './upstreams.js';

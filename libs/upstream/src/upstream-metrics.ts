@@ -20,11 +20,6 @@ const polls = counter({
   help: 'Questions what became of an accepted request, by answer.',
   labels: ['tool', 'answer'],
 });
-const corrections = counter({
-  name: 'intendant_corrections_total',
-  help: 'Evidence that came too late to count, by finding: each is somebody to be told.',
-  labels: ['tool', 'finding'],
-});
 const circuit = gauge({
   name: 'intendant_circuit_open',
   help: 'Circuit breaker of an upstream: 0 closed, 0.5 one attempt tries, 1 open.',
@@ -46,11 +41,6 @@ export function countLookup(tool: string, { kind }: LookupAnswer): void {
 
 export function countPoll(tool: string, { kind }: PollAnswer): void {
   polls.labels(tool, kind).inc();
-}
-
-/** To be called for every `corrected` event, by whoever recorded it. */
-export function countCorrection(tool: string, finding: string): void {
-  corrections.labels(tool, finding).inc();
 }
 
 export function showCircuit(upstream: string, state: 'closed' | 'trying' | 'open'): void {
