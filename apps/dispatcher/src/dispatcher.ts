@@ -3,6 +3,7 @@ import type { In, Verdict } from '@intendant/intent';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { type Reservation, type Starter, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
+import { evidenceOf } from '@intendant/upstream';
 import type { Attempts, OpenAttempt } from './attempts.js';
 import { Limits } from './limits.js';
 import type { Notices } from './notices.js';
@@ -144,9 +145,14 @@ export class Dispatcher implements Starter {
    * While the circuit breaker is open the others of that upstream wait here, instead of starting attempts that are not
    * sent: each would cost two transactions and three events. A sandbox has a breaker of its own.
    */
-  private heed({ intent: { proposal } }: OpenAttempt, verdict: Verdict): void {
-    if (verdict.kind !== 'not_executed' || verdict.cause !== 'circuit_open' || proposal.sandbox) return;
-    this.limits.rest(proposal.tool, verdict.retryAfterMs ?? 0);
+  private heed({ intent }: OpenAttempt, verdict: Verdict): void {
+    const { tool, sandbox } = intent.proposal;
+    if (sandbox) return;
+    if (verdict.kind === 'not_executed' && verdict.cause === 'circuit_open') {
+      this.limits.rest(tool, verdict.retryAfterMs ?? 0);
+    } else if (evidenceOf(verdict) === 'answered') {
+      this.limits.resume(tool);
+    }
   }
 
   /** Aborts what this process is sending for these intents; what really happened is told by the verdicts. */

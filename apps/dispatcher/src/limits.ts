@@ -55,9 +55,14 @@ export class Limits {
     return counted(limits, await takeEach(limits.all));
   }
 
-  /** Starts nothing for the tool's upstream for so long: it would not be sent. */
+  /** Starts nothing for the tool's upstream for so long, since it would not be sent, and then one at a time. */
   rest(tool: string, ms: number): void {
     this.of(tool).upstream.rest(ms);
+  }
+
+  /** It would be sent again. */
+  resume(tool: string): void {
+    this.of(tool).upstream.resume();
   }
 
   /** Sends away those who wait, and who come. */

@@ -39,24 +39,27 @@ test('closed, it sends away those who wait and those who come', async () => {
 });
 
 describe('a rest', () => {
-  test('gives nothing out until it is over, not even what is released meanwhile, and serves those who wait then', async () => {
+  test('gives nothing out until it is over, not even what is released meanwhile, and then one at a time until all is good again', async () => {
     vi.useFakeTimers();
     try {
-      const slots = new Slots(2);
+      const slots = new Slots(3);
       await slots.take();
       slots.rest(1_000);
       slots.rest(10);
       expect([slots.isFree, slots.tryTake()]).toEqual([false, false]);
       const order: string[] = [];
-      const waiting = ['first', 'second', 'third'].map((name) => slots.take().then(() => order.push(name)));
+      const waiting = ['first', 'second', 'third', 'fourth'].map((name) => slots.take().then(() => order.push(name)));
       slots.release();
       await vi.advanceTimersByTimeAsync(999);
       expect(order).toEqual([]);
       await vi.advanceTimersByTimeAsync(1);
-      expect(order).toEqual(['first', 'second']);
+      expect(order).toEqual(['first']);
       slots.release();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(order).toEqual(['first', 'second']);
+      slots.resume();
       await Promise.all(waiting);
-      expect(slots.waiting).toBe(0);
+      expect([slots.isFree, slots.waiting]).toEqual([false, 0]);
     } finally {
       vi.useRealTimers();
     }

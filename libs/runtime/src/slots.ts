@@ -6,6 +6,9 @@ export class Slots {
   private closed = false;
   private rested: NodeJS.Timeout | undefined;
   private restsUntil = 0;
+  /** After a rest, one at a time; `trying` is that one. */
+  private cautious = false;
+  private trying = false;
   private readonly queue: ((slot: boolean) => void)[] = [];
 
   constructor(limit: number) {
@@ -13,7 +16,8 @@ export class Slots {
   }
 
   get isFree(): boolean {
-    return this.free > 0 && this.rested === undefined && !this.closed;
+    const held = this.closed || this.rested !== undefined || (this.cautious && this.trying);
+    return this.free > 0 && !held;
   }
 
   get waiting(): number {
@@ -24,6 +28,7 @@ export class Slots {
   tryTake(): boolean {
     if (!this.isFree) return false;
     this.free -= 1;
+    this.trying = this.cautious;
     return true;
   }
 
@@ -36,11 +41,14 @@ export class Slots {
 
   release(): void {
     this.free += 1;
+    // Perhaps it was another one; then two are trying, which is better than waiting for one that never was.
+    this.trying = false;
     this.serve();
   }
 
-  /** Gives nothing out for so many ms; whoever has a slot keeps it. The later end counts. */
+  /** Gives nothing out for so many ms, and then one at a time until `resume`; whoever has a slot keeps it. */
   rest(ms: number): void {
+    this.cautious = true;
     const until = monotonic() + ms;
     if (this.closed || until <= this.restsUntil) return;
     this.restsUntil = until;
@@ -49,6 +57,13 @@ export class Slots {
       this.rested = undefined;
       this.serve();
     }, ms);
+  }
+
+  /** All slots are good again. */
+  resume(): void {
+    if (!this.cautious) return;
+    this.cautious = false;
+    this.serve();
   }
 
   /** Sends away those who wait; whoever has a slot keeps it. */
