@@ -26,7 +26,11 @@ const warmUp = 1_000;
 const others = ['nothing', 'answers', 'hangs'] as const;
 type Other = (typeof others)[number];
 
-type Measured = Readonly<Record<Other, PhaseResult>>;
+interface Part extends PhaseResult {
+  /** Of all that serves, while it was measured. */
+  readonly cpuSeconds: number;
+}
+type Measured = Readonly<Record<Other, Part>>;
 
 /** One upstream that hangs must not be felt by the callers of another one. */
 export const hangingUpstream: Scenario = {
@@ -77,7 +81,7 @@ async function measure(around: Around, mode: Mode, toolsDir: string, faults: str
     await stage.send(warmUp, 64);
     const rounds: Measured[] = [];
     for (let round = 0; round < around.rounds; round += 1) {
-      const measured: Partial<Record<Other, PhaseResult>> = {};
+      const measured: Partial<Record<Other, Part>> = {};
       for (let i = 0; i < others.length; i += 1) {
         const other = others[(round + i) % others.length] as Other;
         measured[other] = await beside(stage, other, around.quick ? 6 : 30, arrived);
@@ -95,7 +99,7 @@ async function measure(around: Around, mode: Mode, toolsDir: string, faults: str
 }
 
 /** Measures the one tool while that happens at the other, which begins earlier and ends later. */
-async function beside(stage: Stage, other: Other, seconds: number, arrived: Arrived[]): Promise<PhaseResult> {
+async function beside(stage: Stage, other: Other, seconds: number, arrived: Arrived[]): Promise<Part> {
   await stage.database.prepare();
   await stage.hang(other === 'hangs');
   const leadSeconds = 3;
@@ -104,12 +108,14 @@ async function beside(stage: Stage, other: Other, seconds: number, arrived: Arri
       ? null
       : stage.arriveBeside([{ perSecond: floodPerSecond, seconds: leadSeconds + seconds + 1 }]);
   if (flood !== null) await new Promise((resolve) => setTimeout(resolve, leadSeconds * 1_000));
+  const before = stage.cpuSeconds();
   const measured = await stage.arrive([{ perSecond, seconds }]);
+  const cpuSeconds = stage.cpuSeconds() - before;
   arrived.push(measured);
   if (flood !== null) arrived.push(await flood);
   await stage.hang(false);
   await stage.settle();
-  return measured.phases[0] as PhaseResult;
+  return { ...(measured.phases[0] as PhaseResult), cpuSeconds };
 }
 
 function row(what: string, other: Other, p99: number, ratio: number, rounds: readonly Measured[]): Row {
@@ -119,6 +125,7 @@ function row(what: string, other: Other, p99: number, ratio: number, rounds: rea
     'p50 ms': median(rounds, (round) => round[other].settled.p50),
     'p99 ms': p99,
     'p99 over alone': ratio,
+    'CPU s': median(rounds, (round) => round[other].cpuSeconds),
     'generator p99 ms': median(rounds, (round) => round[other].behind.p99),
   };
 }
