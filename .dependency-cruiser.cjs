@@ -272,6 +272,18 @@ module.exports = {
       'Tokens are made and checked in one place.',
     ),
     only(
+      'only-upstream-breaks-circuits',
+      'cockatiel',
+      ['^libs/upstream/'],
+      'The breaker keeps back attempts only; a second policy, one that retries, would send twice.',
+    ),
+    only(
+      'only-runtime-uses-prom-client',
+      'prom-client',
+      ['^libs/runtime/'],
+      'One registry of the process, with metrics described in one way.',
+    ),
+    only(
       'nest-is-wiring',
       '@nestjs',
       ['^apps/', '^libs/(runtime|bus|service)/', '^libs/[^/]+/src/[^/]+\\.module\\.ts$', specs, ...tests],

@@ -10,6 +10,11 @@ export interface FromServer {
 /** `writes` counts requests, `effects` counts keys: they differ when something was sent twice. */
 export type FromUpstream = FromServer | { readonly kind: 'counts'; readonly writes: number; readonly effects: number };
 
+/** Asks for the counts, and may say whether what goes to `/hanging` hangs from now on; at first it does not. */
+export interface ToUpstream {
+  readonly hangs?: boolean;
+}
+
 export type FromLoad =
   | { readonly kind: 'result'; readonly result: LoadResult }
   | { readonly kind: 'open'; readonly result: OpenResult }

@@ -11,8 +11,9 @@ export type Target =
  * `mixed`: of twenty requests two have an unknown outcome, one is denied and four repeat an earlier one.
  * `spread`: every request is a new intent, of each of a thousand tools in turn.
  * `unheard`: as `plain`, but nobody waits for the outcome.
+ * `hanging`: as `unheard`, of a tool whose upstream can be told to hang.
  */
-export type Blend = 'plain' | 'mixed' | 'spread' | 'unheard';
+export type Blend = 'plain' | 'mixed' | 'spread' | 'unheard' | 'hanging';
 
 /** Closed loop: `concurrency` requests are in flight until `count` are answered. */
 export interface LoadJob {
@@ -33,6 +34,7 @@ export interface OpenJob {
   readonly phases: readonly Phase[];
   /** `request` waits for the outcome; `publish` leaves the submit in JetStream and waits for that only. */
   readonly as: 'request' | 'publish';
+  readonly blend: Extract<Blend, 'plain' | 'hanging'>;
 }
 
 /** Times in ms, except where the name says otherwise. */

@@ -16,16 +16,16 @@ const recordedMark = Buffer.from('"intentId":"');
 const unavailableMark = Buffer.from('"code":"unavailable"');
 
 /** Sends on a schedule; the bytes are made a moment before, since those of a whole minute would not fit in memory. */
-export async function loadOpen({ target, first, phases, as }: OpenJob): Promise<OpenResult> {
+export async function loadOpen({ target, first, phases, as, blend }: OpenJob): Promise<OpenResult> {
   const loop = new OpenLoop(phases, performance.now() + leadMs);
   const kindOf = as === 'publish' ? kindOfPublished : kindOfAnswered;
   const connection = await NatsConnection.open(target.url, (index, message) => {
-    loop.answer(index, kindOf(message, requestOf(first + index, 'plain')), performance.now(), () =>
+    loop.answer(index, kindOf(message, requestOf(first + index, blend)), performance.now(), () =>
       message.body.toString(),
     );
   });
   const frames = new Frames(target.subject, connection.inbox, target.tokens, as === 'request');
-  const make = (index: number) => frames.of(requestOf(first + index, 'plain'), index);
+  const make = (index: number) => frames.of(requestOf(first + index, blend), index);
   const sending = (async () => {
     let next = make(0);
     for (let index = 0; index < loop.count; ) {

@@ -15,6 +15,8 @@ export const spreadTools = 1_000;
 export const spreadTool = (n: number) => `${toolName}.t${n % spreadTools}`;
 /** A tool that the runs of the benchmark have no permission for. */
 export const forbiddenTool = 'bench.forbidden';
+/** A tool of another upstream, see upstream.ts. */
+export const hangingTool = 'bench.hanging';
 /** In the body of a write whose effect happens and whose answer is 502, see upstream.ts. */
 export const doubtfulMark = Buffer.from('"currency":"USD"');
 
@@ -43,6 +45,7 @@ export function requestOf(n: number, blend: Blend): BenchRequest {
   const plain = { tool: toolName, args: argsOf(n), step: n, waitMs, mark: settledMark };
   if (blend === 'plain') return plain;
   if (blend === 'unheard') return { ...plain, waitMs: 0, mark: recordedMark };
+  if (blend === 'hanging') return { ...plain, tool: hangingTool, waitMs: 0, mark: recordedMark };
   if (blend === 'spread') return { ...plain, tool: spreadTool(n) };
   switch (kindOf(n)) {
     case 'plain':

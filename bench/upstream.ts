@@ -1,17 +1,20 @@
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { HttpMessages, header, httpMessage } from './http-messages.js';
-import { type FromUpstream, report } from './ipc.js';
+import { type FromUpstream, report, type ToUpstream } from './ipc.js';
 import { listen } from './listen.js';
 import { doubtfulMark } from './requests.js';
 
 /**
  * The upstream of the benchmark, a process of its own: it answers every write at once, or after so many ms, with about
- * 200 bytes and remembers the keys it saw. Doubtful writes take effect, too, but the answer is a 502.
+ * 200 bytes and remembers the keys it saw. Doubtful writes take effect, too, but the answer is a 502. While it is told to
+ * hang, it takes what goes to `/hanging` and does nothing with it.
  * Sockets are read by hand because `node:http` would cost more than what is measured.
  */
 const delayMs = Number(process.argv[2] ?? 0);
 const seen = new Set<string>();
 let writes = 0;
+let hangs = false;
+const held = new Set<Socket>();
 
 const receipt = JSON.stringify({ effect_id: 'eff_0000000001', state: 'done', note: 'x'.repeat(140) });
 const written = httpMessage('HTTP/1.1 200 OK', receipt);
@@ -28,6 +31,7 @@ function answer(head: string, body: Buffer): Buffer {
 
 const server = createServer((socket) => {
   const messages = new HttpMessages((head, body) => {
+    if (hangs && / \/hanging/.test(head.slice(0, 20))) return void held.add(socket);
     const bytes = answer(head, body);
     if (delayMs === 0) socket.write(bytes);
     else later(delayMs, () => socket.write(bytes));
@@ -35,6 +39,7 @@ const server = createServer((socket) => {
   socket.setNoDelay(true);
   socket.on('data', (chunk) => messages.push(chunk));
   socket.on('error', () => socket.destroy());
+  socket.on('close', () => held.delete(socket));
 });
 
 /** A timer is late by up to a millisecond, which would be taken for work of the system; the last bit is waited out. */
@@ -44,6 +49,10 @@ function later(ms: number, run: () => void): void {
   setTimeout(look, Math.floor(ms) - 1);
 }
 
-process.on('message', () => report<FromUpstream>({ kind: 'counts', writes, effects: seen.size }));
+process.on('message', (order: ToUpstream) => {
+  hangs = order.hangs ?? hangs;
+  if (!hangs) for (const socket of held) socket.destroy();
+  report<FromUpstream>({ kind: 'counts', writes, effects: seen.size });
+});
 process.once('disconnect', () => process.exit(0));
 report<FromUpstream>({ kind: 'ready', port: await listen(server) });

@@ -5,8 +5,10 @@ import { atLeast, atMost } from './scenario.js';
 
 test('scenarios are chosen by name, in their own order, or all of them', () => {
   expect(chosenScenarios(['runs', 'mixed']).map(({ name }) => name)).toEqual(['mixed', 'runs']);
-  expect(chosenScenarios(['all'])).toHaveLength(9);
-  expect(() => chosenScenarios(['lunch'])).toThrow('--scenario lunch: all, or some of slow-upstream, mixed');
+  expect(chosenScenarios(['all'])).toHaveLength(10);
+  expect(() => chosenScenarios(['lunch'])).toThrow(
+    '--scenario lunch: all, or some of slow-upstream, hanging-upstream, mixed',
+  );
 });
 
 test('the command line names scenarios, how long they may take and how much past there is', () => {

@@ -1,5 +1,6 @@
 import { backlog } from './backlog.js';
 import { growth } from './growth.js';
+import { hangingUpstream } from './hanging-upstream.js';
 import { memory } from './memory.js';
 import { mixed } from './mixed.js';
 import { overload } from './overload.js';
@@ -10,7 +11,18 @@ import { slowUpstream } from './slow-upstream.js';
 import { cell, tableLines } from './table.js';
 import { tools } from './tools.js';
 
-const all: readonly Scenario[] = [slowUpstream, mixed, runs, tools, replicas, memory, backlog, overload, growth];
+const all: readonly Scenario[] = [
+  slowUpstream,
+  hangingUpstream,
+  mixed,
+  runs,
+  tools,
+  replicas,
+  memory,
+  backlog,
+  overload,
+  growth,
+];
 
 /** Figures of each scenario by name, as they go into the JSON file. */
 export type Outcomes = Readonly<Record<string, Outcome>>;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { subjects } from '@intendant/contracts';
 import { type Child, type Forked, forkPart, root, startService } from '../children.js';
 import { BenchDatabase } from '../database.js';
-import type { FromLoad, FromUpstream } from '../ipc.js';
+import type { FromLoad, FromUpstream, ToUpstream } from '../ipc.js';
 import type { Blend, LoadJob, LoadResult, OpenJob, Target } from '../load-job.js';
 import { arrivalsIn, type Phase } from '../open-loop.js';
 import { cpuOfTrees } from '../process-tree.js';
@@ -35,12 +35,15 @@ const piece = 10_000;
 /** How long intents that are on their way may stand still before they count as stuck, in ms. */
 const stuckAfterMs = 30_000;
 
+type Load = Forked<LoadJob | OpenJob, FromLoad>;
+
 /** Services, upstream and load generator around one database, for as long as a scenario needs them. */
 export class Stage {
   readonly processes = new Map<string, Child>();
   private sent = 0;
   private committed = 0;
   private denied = 0;
+  private second: Load | null = null;
 
   private constructor(
     private readonly around: Around,
@@ -48,15 +51,15 @@ export class Stage {
     readonly database: BenchDatabase,
     private readonly environment: Readonly<Record<string, string>>,
     private readonly runs: OpenedRuns,
-    private readonly upstream: Forked<object, FromUpstream>,
-    private readonly load: Forked<LoadJob | OpenJob, FromLoad>,
+    private readonly upstream: Forked<ToUpstream, FromUpstream>,
+    private readonly load: Load,
   ) {}
 
   static async start(around: Around, setup: Setup): Promise<Stage> {
     const { installation, messages } = around;
     await messages.wipe();
     const database = setup.database ?? (await BenchDatabase.create(installation, { migrated: true }));
-    const upstream = await forkPart<object, FromUpstream>('upstream', [String(setup.upstreamDelayMs ?? 0)]);
+    const upstream = await forkPart<ToUpstream, FromUpstream>('upstream', [String(setup.upstreamDelayMs ?? 0)]);
     const load = await forkPart<LoadJob | OpenJob, FromLoad>('load');
     const tokenSecret = randomBytes(32).toString('base64url');
     const environment = {
@@ -110,12 +113,31 @@ export class Stage {
   }
 
   /** Open loop; what became of the requests is for the caller to judge. */
-  async arrive(phases: readonly Phase[], as: OpenJob['as'] = 'request'): Promise<Arrived> {
+  arrive(phases: readonly Phase[], as: OpenJob['as'] = 'request'): Promise<Arrived> {
+    return this.arriveBy(this.load, phases, { as, blend: 'plain' });
+  }
+
+  /** The same beside it, by a load generator of its own, for the tool whose upstream can be told to hang. */
+  async arriveBeside(phases: readonly Phase[]): Promise<Arrived> {
+    this.second ??= await forkPart<LoadJob | OpenJob, FromLoad>('load');
+    return this.arriveBy(this.second, phases, { as: 'request', blend: 'hanging' });
+  }
+
+  /** Whether the upstream of `bench.hanging` hangs from now on; what it holds is let go when it no longer does. */
+  async hang(hangs: boolean): Promise<void> {
+    await this.upstream.ask({ hangs });
+  }
+
+  private async arriveBy(
+    load: Load,
+    phases: readonly Phase[],
+    { as, blend }: Pick<OpenJob, 'as' | 'blend'>,
+  ): Promise<Arrived> {
     const count = arrivalsIn(phases);
     const target = { ...this.target, ...(as === 'publish' && { subject: subjects.intents('bench') }) };
     const first = this.sent;
     this.sent += count;
-    const answer = await this.load.ask({ target, first, phases, as });
+    const answer = await load.ask({ target, first, phases, as, blend });
     if (answer.kind !== 'open') throw new Error('the load generator said something else than its result');
     return { ...answer.result, first, count };
   }
@@ -177,7 +199,8 @@ export class Stage {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.processes.values(), this.upstream, this.load].map((child) => child.stop()));
+    const loads = this.second === null ? [this.load] : [this.load, this.second];
+    await Promise.all([...this.processes.values(), this.upstream, ...loads].map((child) => child.stop()));
     if (!this.setup.database) await this.database.drop(this.around.installation);
   }
 

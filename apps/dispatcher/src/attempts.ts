@@ -46,13 +46,14 @@ export class Attempts {
     return this.store.intents.cancelRequested(intentIds);
   }
 
-  /** Sends it, at most once, and records the verdict. `signal` aborts what is under way; the verdict says what that left. */
-  async finish(open: OpenAttempt, signal: AbortSignal): Promise<void> {
+  /** Sends it, at most once, and records the verdict, which it returns. `signal` aborts what is under way. */
+  async finish(open: OpenAttempt, signal: AbortSignal): Promise<Verdict> {
     faultPoint('dispatcher.after_start');
     const verdict = await this.send(open, signal);
     faultPoint('dispatcher.after_answer');
     await this.report(open.intent, verdict);
     faultPoint('dispatcher.after_verdict');
+    return verdict;
   }
 
   private async send({ intent, leaseEnds }: OpenAttempt, signal: AbortSignal): Promise<Verdict> {

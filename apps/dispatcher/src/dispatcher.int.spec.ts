@@ -7,10 +7,11 @@ import { createLogger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { createDatabase, MisbehavingServer, proposal, response, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
-import { Upstreams } from '@intendant/upstream';
+import { Upstreams, type UpstreamsOptions } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Attempts } from './attempts.js';
 import { Dispatcher } from './dispatcher.js';
+import { Notices } from './notices.js';
 
 let database: TestDatabase;
 let store: Store;
@@ -35,10 +36,19 @@ afterEach(async () => {
   for (const stop of started.splice(0)) await stop();
 });
 
-function dispatcher(tools: ToolDefinition[] = [tool], logger = createLogger('spec', 'silent')): Dispatcher {
+function dispatcher(
+  tools: ToolDefinition[] = [tool],
+  logger = createLogger('spec', 'silent'),
+  options: UpstreamsOptions = {},
+): Dispatcher {
   const registry = createRegistry(tools);
-  const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
-  const made = new Dispatcher(new Attempts(store, registry, upstream, logger), registry, logger);
+  const upstream = new Upstreams((t, data) => registry.checkOutput(t, data), options);
+  const made = new Dispatcher(
+    new Attempts(store, registry, upstream, logger),
+    registry,
+    new Notices(registry, () => {}),
+    logger,
+  );
   started.push(async () => {
     await made.stop();
     await upstream.close();
@@ -157,6 +167,61 @@ test('a slow tool holds up its own intents only, and goes on when a slot is free
     { timeout: 20_000, interval: 100 },
   );
   await quick.stop();
+});
+
+test('a full upstream holds up its own intents only, whichever of its tools they are of', async () => {
+  const crm = { upstream: { name: 'crm', concurrency: 2 } };
+  const [one, two] = ['crm.one', 'crm.two'].map((name) => toolAt(server.url, { ...crm, tool: { name } }));
+  if (!one || !two) throw new Error('no tools');
+  const quick = await MisbehavingServer.start();
+  const other = toolAt(quick.url, { upstream: { name: 'mail' }, tool: { name: 'quick.act' } });
+  server.script({ at: 'request', then: 'hang' }, { at: 'request', then: 'hang' });
+  const made = dispatcher([one, two, other]);
+  const rings = [await ringFor(20, one), await ringFor(20, two)];
+  const free = await ringFor(3, other);
+  await Promise.all(rings.map((ring) => made.take(ring)));
+  await server.seen(2);
+  await made.take(free);
+  for (const { id } of free.intents) await reaches(id, 'committed');
+  expect(server.requests).toHaveLength(2);
+  server.resetConnections();
+  const ids = rings.flatMap(({ intents }) => intents.map(({ id }) => id));
+  await vi.waitFor(
+    async () => {
+      const states = await Promise.all(ids.map(async (id) => (await store.intents.load(id))?.state));
+      expect(states.filter((state) => state === 'committed')).toHaveLength(38);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  await quick.stop();
+});
+
+test('while the circuit of an upstream is open its intents wait, instead of starting attempts that are not sent', async () => {
+  const reset = { at: 'request', then: 'reset' } as const;
+  server.script(reset, reset);
+  const crm = toolAt(server.url, { upstream: { name: 'crm', concurrency: 2 } });
+  const made = dispatcher([crm], createLogger('spec', 'silent'), { breaker: { failures: 2, pauseMs: 400 } });
+  const ring = await ringFor(40, crm);
+  await made.take(ring);
+  const refused = async () => {
+    const causes = await Promise.all(
+      ring.intents.map(async ({ id }) => (await find(id, 'attempt_not_executed'))?.cause),
+    );
+    return causes.filter((cause) => cause === 'circuit_open').length;
+  };
+  await vi.waitFor(
+    async () => {
+      const states = await Promise.all(ring.intents.map(async ({ id }) => (await store.intents.load(id))?.state));
+      expect(states.filter((state) => state === 'unknown')).toHaveLength(2);
+      // Those that were refused wait for their next announcement.
+      expect(states.filter((state) => state === 'committed')).toHaveLength(38 - (await refused()));
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  const inVain = await refused();
+  expect(inVain).toBeGreaterThan(0);
+  expect(inVain).toBeLessThanOrEqual(4);
+  expect(server.requests).toHaveLength(40 - inVain);
 });
 
 test('an intent that cannot be read does not bring its announcement back', async () => {

@@ -1,3 +1,4 @@
+import { Bus } from '@intendant/bus';
 import { type Logger, Loop } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
@@ -13,6 +14,7 @@ import { Attempts } from './attempts.js';
 import type { DispatcherConfig } from './config.js';
 import { DispatcherController } from './dispatcher.controller.js';
 import { cancelCheckMs, Dispatcher } from './dispatcher.js';
+import { Notices } from './notices.js';
 
 const cancelWatch = Symbol('watch for cancelled attempts');
 
@@ -41,9 +43,12 @@ export class DispatcherModule implements OnApplicationBootstrap, BeforeApplicati
         },
         {
           provide: Dispatcher,
-          inject: [Store, 'dispatcher tools', Upstreams],
-          useFactory: (store: Store, tools: ToolRegistry, upstream: Upstreams) =>
-            startingWith(store, new Dispatcher(new Attempts(store, tools, upstream, logger), tools, logger)),
+          inject: [Store, Bus, 'dispatcher tools', Upstreams],
+          useFactory: (store: Store, bus: Bus, tools: ToolRegistry, upstream: Upstreams) => {
+            const attempts = new Attempts(store, tools, upstream, logger);
+            const notices = new Notices(tools, (message) => void bus.publish([message]));
+            return startingWith(store, new Dispatcher(attempts, tools, notices, logger));
+          },
         },
         {
           provide: cancelWatch,

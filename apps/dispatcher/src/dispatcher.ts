@@ -1,15 +1,15 @@
 import type { Ring } from '@intendant/contracts';
-import type { In } from '@intendant/intent';
+import type { In, Verdict } from '@intendant/intent';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { type Reservation, type Starter, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
+import { evidenceOf } from '@intendant/upstream';
 import type { Attempts, OpenAttempt } from './attempts.js';
+import { Limits } from './limits.js';
+import type { Notices } from './notices.js';
 import { OnWire } from './on-wire.js';
 import { Seen } from './seen.js';
-import { Slots } from './slots.js';
 
-/** Open attempts of this process over all tools. */
-const maxOpen = 512;
 /** Intents of one tool that wait here for a slot; more are left to be announced again. */
 const maxWaiting = 5_000;
 /** Tools whose absence is logged; whoever reaches the subject can name any. */
@@ -22,20 +22,23 @@ type Announced = Ring['intents'][number];
 
 const announcementOf = ({ id, version }: Announced) => `${id}:${version}`;
 
-/** Takes announced intents, as many at once as the tools allow, so that a slow upstream holds only its own. */
+/** Takes announced intents, as many at once as tools and upstreams allow, so that a slow upstream holds only its own. */
 export class Dispatcher implements Starter {
   private readonly seen = new Seen(50_000);
-  private readonly open = new Slots(maxOpen);
-  private readonly perTool = new Map<string, Slots>();
+  private readonly limits: Limits;
   private readonly running = new Set<Promise<void>>();
   private readonly notServed = new Set<string>();
   private readonly onWire = new OnWire();
+  private stopped = false;
 
   constructor(
     private readonly attempts: Attempts,
     private readonly tools: ToolRegistry,
+    private readonly notices: Notices,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.limits = new Limits(tools.list());
+  }
 
   /**
    * Resolves when each of the intents that finds a free slot has its attempt recorded. The others wait here without
@@ -64,21 +67,22 @@ export class Dispatcher implements Starter {
   private async takeOne(announced: Announced): Promise<void> {
     const announcement = announcementOf(announced);
     if (!this.serves(announced) || !this.seen.first(announcement)) return;
-    const slots = this.slotsOf(announced.tool);
-    if (slots.waiting >= maxWaiting) return this.seen.forget(announcement);
-    if (slots.isFree && this.open.isFree) return this.startInTurn(announced, announcement, slots);
-    this.startInTurn(announced, announcement, slots).catch((error: unknown) =>
+    if (this.limits.waiting(announced.tool) >= maxWaiting) return this.seen.forget(announcement);
+    const release = this.limits.tryTake(announced.tool);
+    if (release) return this.start(announced, announcement, release);
+    this.startInTurn(announced, announcement).catch((error: unknown) =>
       this.logger.warn({ err: error, intentId: announced.id }, 'attempt not started; it will be announced again'),
     );
   }
 
-  private async startInTurn({ id }: Announced, announcement: string, slots: Slots): Promise<void> {
-    if (!(await slots.take())) return this.seen.forget(announcement);
-    if (!(await this.open.take())) {
-      slots.release();
-      return this.seen.forget(announcement);
-    }
-    const release = () => this.release(slots);
+  private async startInTurn(announced: Announced, announcement: string): Promise<void> {
+    const release = await this.limits.take(announced.tool);
+    if (release && !this.stopped) return this.start(announced, announcement, release);
+    release?.();
+    this.seen.forget(announcement);
+  }
+
+  private async start({ id }: Announced, announcement: string, release: () => void): Promise<void> {
     try {
       // Rejected (not due yet, say): the same announcement may be right another time.
       if (!(await this.track(this.begin(id, release)))) this.seen.forget(announcement);
@@ -93,20 +97,18 @@ export class Dispatcher implements Starter {
 
   /** A slot for an intent that is being recorded in this very process, if there is one: it need not be announced. */
   reserve({ proposal }: In<'authorized'>): Reservation | null {
-    const { intentId, tool, toolVersion } = proposal;
+    const { tool, toolVersion } = proposal;
     if (!this.serves({ tool, toolVersion })) return null;
-    const slots = this.slotsOf(tool);
-    if (!slots.isFree || !this.open.tryTake()) return null;
-    slots.tryTake();
+    const release = this.limits.tryTake(tool);
+    if (release === null) return null;
     const asked = monotonic();
     let decided = () => {};
     // The attempt is as good as started: whoever stops has to wait until it is decided.
     void this.track(new Promise<void>((resolve) => (decided = resolve)));
-    const release = () => this.release(slots);
     return {
       attemptId: newId(),
       started: (intent) => {
-        this.send(intentId, this.attempts.started(intent, asked), release);
+        this.send(this.attempts.started(intent, asked), release);
         decided();
       },
       release: () => {
@@ -120,21 +122,37 @@ export class Dispatcher implements Starter {
   private async begin(id: string, release: () => void): Promise<boolean> {
     const attempt = await this.attempts.start(id);
     if (attempt === null) release();
-    else this.send(id, attempt, release);
+    else this.send(attempt, release);
     return attempt !== null;
   }
 
-  private send(id: string, attempt: OpenAttempt, release: () => void): void {
+  private send(open: OpenAttempt, release: () => void): void {
+    const { intentId } = open.intent.proposal;
+    const unwatch = this.notices.watch(open);
     const wire = this.attempts
-      .finish(attempt, this.onWire.begin(id))
-      .catch((error: unknown) =>
-        this.logger.error({ err: error, intentId: id }, 'attempt left open; its lease will end'),
-      )
+      .finish(open, this.onWire.begin(intentId))
+      .then((verdict) => this.heed(open, verdict))
+      .catch((error: unknown) => this.logger.error({ err: error, intentId }, 'attempt left open; its lease will end'))
       .finally(() => {
-        this.onWire.end(id);
+        this.onWire.end(intentId);
+        unwatch();
         release();
       });
     void this.track(wire);
+  }
+
+  /**
+   * While the circuit breaker is open the others of that upstream wait here, instead of starting attempts that are not
+   * sent: each would cost two transactions and three events. A sandbox has a breaker of its own.
+   */
+  private heed({ intent }: OpenAttempt, verdict: Verdict): void {
+    const { tool, sandbox } = intent.proposal;
+    if (sandbox) return;
+    if (verdict.kind === 'not_executed' && verdict.cause === 'circuit_open') {
+      this.limits.rest(tool, verdict.retryAfterMs ?? 0);
+    } else if (evidenceOf(verdict) === 'answered') {
+      this.limits.resume(tool);
+    }
   }
 
   /** Aborts what this process is sending for these intents; what really happened is told by the verdicts. */
@@ -146,11 +164,6 @@ export class Dispatcher implements Starter {
   async abortCancelled(): Promise<void> {
     const ids = this.onWire.longerThan(cancelCheckMs);
     if (ids.length > 0) this.abort(await this.attempts.cancelRequested(ids));
-  }
-
-  private release(slots: Slots): void {
-    this.open.release();
-    slots.release();
   }
 
   /** What `stop` waits for: starts, too, since each leads to a request. */
@@ -178,18 +191,10 @@ export class Dispatcher implements Starter {
     return false;
   }
 
-  private slotsOf(tool: string): Slots {
-    const known = this.perTool.get(tool);
-    if (known) return known;
-    const slots = new Slots(this.tools.get(tool)?.limits.concurrency ?? 1);
-    this.perTool.set(tool, slots);
-    return slots;
-  }
-
   /** Takes nothing new and waits for what is on the wire. */
   async stop(): Promise<void> {
-    this.open.close();
-    for (const slots of this.perTool.values()) slots.close();
+    this.stopped = true;
+    this.limits.close();
     while (this.running.size > 0) await Promise.all(this.running);
   }
 }

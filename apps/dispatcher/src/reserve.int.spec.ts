@@ -8,6 +8,7 @@ import { Upstreams } from '@intendant/upstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Attempts } from './attempts.js';
 import { Dispatcher } from './dispatcher.js';
+import { Notices } from './notices.js';
 
 let database: TestDatabase;
 let store: Store;
@@ -34,7 +35,12 @@ function dispatcher(...tools: ToolDefinition[]): Dispatcher {
   const registry = createRegistry(tools);
   const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
   const logger = createLogger('spec', 'silent');
-  const made = new Dispatcher(new Attempts(store, registry, upstream, logger), registry, logger);
+  const made = new Dispatcher(
+    new Attempts(store, registry, upstream, logger),
+    registry,
+    new Notices(registry, () => {}),
+    logger,
+  );
   started.push(async () => {
     await made.stop();
     await upstream.close();
@@ -78,7 +84,11 @@ describe('a slot for an intent that is being recorded', () => {
   });
 
   test('is one of those that the process has over all tools', async () => {
-    const wide = toolAt(server.url, { limits: { concurrency: 1_000 }, tool: { name: 'wide.act' } });
+    const wide = toolAt(server.url, {
+      limits: { concurrency: 1_000 },
+      upstream: { name: 'wide', concurrency: 1_000 },
+      tool: { name: 'wide.act' },
+    });
     const [many, few] = [await authorized(wide), await authorized(tool)];
     const made = dispatcher(wide, tool);
     const reserved = reserve(made, many, 600);
@@ -88,6 +98,24 @@ describe('a slot for an intent that is being recorded', () => {
     const ofTheOther = reserve(made, few, 5);
     expect(ofTheOther, 'no slot of the tool was lost').toHaveLength(2);
     releaseAll([...reserved, ...ofTheOther]);
+  });
+
+  test('is one of those that its upstream has over all its tools, the smallest number that one of them declares', async () => {
+    const shared = (name: string, upstream: string, concurrency: number) =>
+      toolAt(server.url, { upstream: { name: upstream, concurrency }, tool: { name } });
+    const tools = [shared('a.act', 'crm', 5), shared('b.act', 'crm', 3), shared('c.act', 'mail', 5)] as const;
+    const [a, b, c] = await Promise.all(tools.map(authorized));
+    if (!a || !b || !c) throw new Error('not authorized');
+    const made = dispatcher(...tools);
+    const ofA = reserve(made, a, 2);
+    const ofB = reserve(made, b, 5);
+    expect([ofA.length, ofB.length, reserve(made, a, 1).length]).toEqual([2, 1, 0]);
+    const ofC = reserve(made, c, 9);
+    expect(ofC, 'another upstream is not full').toHaveLength(5);
+    releaseAll([...ofA, ...ofB, ...ofC]);
+    const again = [...reserve(made, b, 5), ...reserve(made, c, 9)];
+    expect(again, 'no slot of tools or upstreams was lost').toHaveLength(8);
+    releaseAll(again);
   });
 
   test('is not there for a tool or a version that is not loaded here', async () => {

@@ -3,11 +3,14 @@ import { faultPoint, type Logger } from '@intendant/runtime';
 import type { Due, Store } from '@intendant/store';
 import { digest } from '@intendant/tools';
 import type { Questions } from './questions.js';
-import { type Sweeper, type Swept, sweepAll } from './sweeper.js';
+import { type Sweeper, type Swept, within } from './sweeper.js';
 
-/** Lookups at once. No more are claimed, so that none waits while its claim runs out. */
+/** Intents that are being asked about at once. No more are claimed, so that few wait while their claim runs out. */
 const concurrency = 32;
-/** How long other sweepers leave an intent alone while it is being asked about; longer than any lookup takes. */
+/**
+ * How long other sweepers leave an intent alone while it is being asked about, and this one does when it was not its turn.
+ * A question that takes longer may be asked once more by another process, which costs a question and nothing else.
+ */
 const claimMs = 30_000;
 
 /** States in which the upstream is asked; each has a sweeper of its own, so that none waits for another. */
@@ -20,6 +23,8 @@ const names = { unknown: 'settle-unknown', accepted: 'poll-accepted', committed:
  */
 export class AskUpstream implements Sweeper {
   readonly name: string;
+  /** By intent id; also of earlier passes, which did not wait for them to the end. */
+  private readonly open = new Map<string, Promise<void>>();
 
   constructor(
     private readonly state: keyof typeof names,
@@ -30,15 +35,36 @@ export class AskUpstream implements Sweeper {
     this.name = names[state];
   }
 
-  async runOnce(limit: number): Promise<Swept> {
-    const due = await this.store.sweeps.claimDue(this.state, Math.min(limit, concurrency), claimMs);
+  async runOnce(limit: number, patienceMs?: number): Promise<Swept> {
+    const room = Math.min(limit, concurrency - this.open.size);
+    if (room <= 0) return { found: 0, changed: 0, failed: 0 };
+    const due = await this.store.sweeps.claimDue(this.state, room, claimMs);
     faultPoint('reconciler.after_claim');
-    return sweepAll(
-      due,
-      concurrency,
-      (item) => this.settle(item),
-      ({ intentId }, error) => this.logger.error({ err: error, intentId }, `${this.name} failed`),
-    );
+    const swept = { found: due.length, changed: 0, failed: 0 };
+    const work = due.filter(({ intentId }) => !this.open.has(intentId)).map((item) => this.begin(item, swept));
+    await within(Promise.all(work), patienceMs);
+    return { ...swept };
+  }
+
+  async finish(): Promise<void> {
+    while (this.open.size > 0) await Promise.all(this.open.values());
+  }
+
+  /** Never rejects. */
+  private begin(item: Due, swept: { changed: number; failed: number }): Promise<void> {
+    const { intentId, tool } = item;
+    const work = this.questions
+      .inTurn(tool, () => this.settle(item))
+      .then((changed) => {
+        if (changed) swept.changed += 1;
+      })
+      .catch((error: unknown) => {
+        swept.failed += 1;
+        this.logger.error({ err: error, intentId }, `${this.name} failed`);
+      })
+      .finally(() => this.open.delete(intentId));
+    this.open.set(intentId, work);
+    return work;
   }
 
   private async settle({ intentId, claimedAt }: Due): Promise<boolean> {

@@ -2,13 +2,22 @@ import type { ToolDefinition } from '@intendant/contracts';
 import type { Json, LookupAnswer, PollAnswer, Proposal } from '@intendant/intent';
 import type { ToolRegistry } from '@intendant/tools';
 import type { LookupRequest, UpstreamAdapter } from '@intendant/upstream';
+import { Shares } from './shares.js';
 
 /** What the reconciler asks upstreams, and what their answers are worth. */
 export class Questions {
+  private readonly shares = new Shares();
+
   constructor(
     private readonly tools: ToolRegistry,
     private readonly upstream: UpstreamAdapter,
   ) {}
+
+  /** `ask` when it is the turn of the tool's upstream; null when that is not soon. Its sandbox has its turns with it. */
+  inTurn<T>(tool: string, ask: () => Promise<T>): Promise<T | null> {
+    const upstream = this.tools.get(tool)?.upstream.name;
+    return upstream === undefined ? ask() : this.shares.inTurn(upstream, ask);
+  }
 
   async lookup(proposal: Proposal): Promise<LookupAnswer> {
     const tool = this.tools.get(proposal.tool);

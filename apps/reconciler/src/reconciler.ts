@@ -5,6 +5,8 @@ import type { Sweeper, Swept } from './sweeper.js';
 const batchSize = 200;
 /** How often each sweeper looks when there was nothing to do, in ms. */
 const pollMs = 250;
+/** How long a pass of a loop waits for slow upstreams before the next one begins beside it, in ms. */
+const patienceMs = 250;
 /** Partitions are made two months ahead; once an hour is plenty. */
 const housekeepingMs = 3_600_000;
 
@@ -25,7 +27,7 @@ export class Reconciler {
           restMs: sweeper.restMs ?? 0,
           logger,
           runOnce: async () => {
-            const { found, failed } = await sweeper.runOnce(sweeper.batchSize ?? batchSize);
+            const { found, failed } = await sweeper.runOnce(sweeper.batchSize ?? batchSize, patienceMs);
             return found - failed;
           },
         }),
@@ -43,6 +45,7 @@ export class Reconciler {
 
   async stop(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop()));
+    await Promise.all(this.sweepers.map((sweeper) => sweeper.finish?.()));
   }
 
   /**

@@ -15,8 +15,27 @@ export interface Sweeper {
   readonly restMs?: number;
   /** Intents in one pass of the loop; a few hundred when left out. */
   readonly batchSize?: number;
-  /** Deals with at most `limit` intents. Throws only when nothing can be done at all. */
-  runOnce(limit: number): Promise<Swept>;
+  /**
+   * Deals with at most `limit` intents. Throws only when nothing can be done at all. After `patienceMs` a sweeper that
+   * has to wait for others may return with what is done so far, and go on with the rest; left out: it waits.
+   */
+  runOnce(limit: number, patienceMs?: number): Promise<Swept>;
+  /** Waits for what passes left to be finished. */
+  finish?(): Promise<void>;
+}
+
+/** Waits for the work, but no longer than that; without a limit when left out. */
+export async function within(work: Promise<unknown>, limitMs?: number): Promise<void> {
+  if (limitMs === undefined) return void (await work);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Runs `deal` for each item, so many at once; one that fails does not stop the others. */

@@ -181,6 +181,42 @@ test('the lookup of another contract can show that something is there, never tha
   expect(await last(id)).toMatchObject({ type: 'committed', proof: 'lookup' });
 });
 
+describe('an upstream whose lookups hang', () => {
+  test('holds up its own intents only, and finishes what it began', async () => {
+    const slow = await MisbehavingServer.start();
+    const hanging = toolAt(slow.url, { upstream: { name: 'slow' }, tool: { name: 'slow.act' } });
+    const sweeper = new AskUpstream('unknown', store, new Questions(createRegistry([tool, hanging]), upstream), logger);
+    slow.script(...Array.from({ length: 8 }, () => ({ at: 'request', then: 'hang' }) as const));
+    const theirs = await Promise.all(Array.from({ length: 60 }, () => intentWith(lost, { tool: hanging.name })));
+    const ours = await Promise.all(Array.from({ length: 5 }, () => intentWith(lost)));
+    // Theirs have been due for longer.
+    await database.query("UPDATE intents SET wake_at = now() - interval '1 minute' WHERE id = ANY ($1)", [theirs]);
+    server.script(...ours.map(found));
+
+    const since = performance.now();
+    await vi.waitFor(
+      async () => {
+        await sweeper.runOnce(200, 250);
+        for (const id of ours) expect(await state(id)).toBe('committed');
+      },
+      { interval: 10, timeout: 8_000 },
+    );
+    expect(performance.now() - since, 'long before the call limit').toBeLessThan(8_000);
+    expect(slow.requests).toHaveLength(8);
+
+    let over = false;
+    const finished = sweeper.finish().then(() => {
+      over = true;
+    });
+    await store.ping();
+    expect(over).toBe(false);
+    slow.resetConnections();
+    await finished;
+    for (const id of theirs) expect(await state(id)).toBe('unknown');
+    await slow.stop();
+  });
+});
+
 describe('two reconcilers', () => {
   test('at once ask about an intent once', async () => {
     const other = await Store.open({ url: database.url, name: 'reconciler-spec-2' });

@@ -1,7 +1,7 @@
 import type { EventType, Intent, IntentEvent } from '@intendant/intent';
 import { expect, test } from 'vitest';
 import { intentIn } from './intents.spec-helper.js';
-import { type IntentCloudEvent, publicEvent } from './public-events.js';
+import { type IntentCloudEvent, progressEvent, publicEvent } from './public-events.js';
 
 const event = (type: EventType) => ({ type }) as IntentEvent;
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
@@ -87,4 +87,28 @@ test('however large the data, the message fits the bus', () => {
   const { message, cloudEvent } = read('committed', intentIn('committed', {}, { data: '"'.repeat(800_000) }));
   expect(Buffer.byteLength(message?.payload ?? '')).toBeLessThan(1_048_576 / 2 + 10_000);
   expect(cloudEvent.data).toMatchObject({ status: 'committed', data: null, summary: expect.stringContaining('bytes') });
+});
+
+test('"still working" is a CloudEvent, too, once per attempt, and says what to do and what not', () => {
+  const intent = intentIn('dispatching');
+  if (intent.state !== 'dispatching') throw new Error(intent.state);
+  const message = progressEvent(intent, 5_049, at);
+  expect(message.subject).toBe(
+    'intendant.events.acme.run_01J9Z3M5V6W7X8Y9Z0A1B2C3D4.01J9Z3M5V6W7X8Y9Z0A1B2C3D4.progress',
+  );
+  expect(message.msgId).toBe('01J9Z3M5V6W7X8Y9Z0A1B2C3D4-progress-1');
+  expect(JSON.parse(message.payload)).toMatchObject({
+    id: message.msgId,
+    type: 'intendant.intent.progress',
+    time: '2026-01-02T03:04:05.006Z',
+    data: {
+      intentId: '01J9Z3M5V6W7X8Y9Z0A1B2C3D4',
+      status: 'dispatching',
+      version: 4,
+      attempt: 1,
+      elapsedMs: 5_049,
+      message:
+        'payments.refund.create has been working for 5 s and has not answered yet. Do not call it again; read intent 01J9Z3M5V6W7X8Y9Z0A1B2C3D4 or wait for its outcome.',
+    },
+  });
 });

@@ -1,4 +1,4 @@
-import type { EventType, Intent, IntentEvent } from '@intendant/intent';
+import type { EventType, In, Intent, IntentEvent } from '@intendant/intent';
 import { fitMessage, type IntentResult, resultOf } from './result.js';
 import { subjects } from './subjects.js';
 
@@ -17,7 +17,7 @@ const published: ReadonlySet<EventType> = new Set<EventType>([
 /** CloudEvents 1.0, structured mode (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md). */
 export interface IntentCloudEvent {
   readonly specversion: '1.0';
-  /** Same as the message id on the bus: `<intent id>-<version>`. */
+  /** Same as the message id on the bus: `<intent id>-<version>`, or `<intent id>-progress-<attempt>`. */
   readonly id: string;
   readonly source: string;
   readonly type: string;
@@ -42,21 +42,49 @@ export interface OutboxMessage {
 /** The public message about `event`, or null where the event is not published. `intent` is the state right after it. */
 export function publicEvent(event: IntentEvent, intent: Intent, at: number): OutboxMessage | null {
   if (!published.has(event.type)) return null;
+  return cloudMessage(event.type, `${intent.proposal.intentId}-${intent.version}`, dataOf(intent), intent, at);
+}
+
+/**
+ * "Still working", once per attempt that stays open for longer than its tool's notice limit. No event of the log stands
+ * behind it: it holds nothing that has to be kept, and it may be lost.
+ *
+ * @param elapsedMs since the attempt was started
+ */
+export function progressEvent(intent: In<'dispatching'>, elapsedMs: number, at: number): OutboxMessage {
+  const { intentId, tool } = intent.proposal;
+  const { number } = intent.attempt;
+  const seconds = Math.round(elapsedMs / 100) / 10;
+  const message = `${tool} has been working for ${seconds} s and has not answered yet. Do not call it again; read intent ${intentId} or wait for its outcome.`;
+  const data = { ...dataOf(intent), attempt: number, elapsedMs: Math.round(elapsedMs), message };
+  return cloudMessage('progress', `${intentId}-progress-${number}`, data, intent, at);
+}
+
+function dataOf(intent: Intent): IntentCloudEvent['data'] {
+  // A message that the bus refuses for its size would stay in the outbox for ever.
+  return { version: intent.version, ...fitMessage(resultOf(intent, false)) };
+}
+
+function cloudMessage(
+  type: string,
+  msgId: string,
+  data: IntentCloudEvent['data'],
+  intent: Intent,
+  at: number,
+): OutboxMessage {
   const { intentId, tenant, runId, sandbox, traceparent } = intent.proposal;
-  const msgId = `${intentId}-${intent.version}`;
   const cloudEvent: IntentCloudEvent = {
     specversion: '1.0',
     id: msgId,
     source: 'intendant',
-    type: `intendant.intent.${event.type}`,
+    type: `intendant.intent.${type}`,
     subject: intentId,
     time: new Date(at).toISOString(),
     datacontenttype: 'application/json',
     tenant,
-    // A message that the bus refuses for its size would stay in the outbox for ever.
-    data: { version: intent.version, ...fitMessage(resultOf(intent, false)) },
+    data,
     ...(traceparent === null ? {} : { traceparent }),
     ...(sandbox && { sandbox }),
   };
-  return { msgId, subject: subjects.event(tenant, runId, intentId, event.type), payload: JSON.stringify(cloudEvent) };
+  return { msgId, subject: subjects.event(tenant, runId, intentId, type), payload: JSON.stringify(cloudEvent) };
 }

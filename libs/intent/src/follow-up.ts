@@ -5,8 +5,20 @@ import { keepsKey } from './terms.js';
 
 /** Exponential backoff, doubled per try and capped at five minutes. `jitter` in [0, 1) spreads over the upper half. */
 export function backoff(firstMs: number, tries: number, jitter: number): number {
-  const full = Math.min(firstMs * 2 ** tries, 300_000);
+  const full = longest(firstMs, tries);
   return Math.round(full / 2 + (full / 2) * jitter);
+}
+
+/**
+ * The same for reads, spread over the whole time: they are asked in crowds and may be repeated freely, so that keeping them
+ * apart matters more than a least distance (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+ */
+export function readBackoff(firstMs: number, tries: number, jitter: number): number {
+  return Math.round(longest(firstMs, tries) * jitter);
+}
+
+function longest(firstMs: number, tries: number): number {
+  return Math.min(firstMs * 2 ** tries, 300_000);
 }
 
 /** Attempts that nobody has proof of; a later "not executed" says nothing good about them (rule: unknown is sticky). */

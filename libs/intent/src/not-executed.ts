@@ -2,7 +2,7 @@ import type { Decision } from './commands.js';
 import { accept } from './decision.js';
 import type { IntentEvent } from './events.js';
 import { cancelledFailure, failureOf } from './failure.js';
-import { authorize, backoff, unknownFrom, unproven } from './follow-up.js';
+import { authorize, backoff, readBackoff, unknownFrom, unproven } from './follow-up.js';
 import type { Attempt, Correction, Intent } from './state.js';
 import type { Verdict } from './verdict.js';
 
@@ -31,7 +31,8 @@ export function afterNotExecuted(
     return accept(fact, unknownFrom(intent, 'earlier_attempt_unknown', `attempt ${attempt.number}: ${cause}`, now));
   }
   if (intent.cancelledBy !== null) return accept(fact, { type: 'failed', failure: cancelledFailure(intent) });
-  const wait = Math.max(retryAfterMs ?? 0, backoff(terms.backoffMs, earlier.length, jitter));
+  const spread = terms.effect === 'read' ? readBackoff : backoff;
+  const wait = Math.max(retryAfterMs ?? 0, spread(terms.backoffMs, earlier.length, jitter));
   // Tries that never left do not use up wire attempts; they have as many of their own.
   const tries = earlier.filter((a) => a.sent === sent).length + 1;
   if (transient && tries < intent.maxAttempts && now + wait < intent.expiresAt) {

@@ -5,5 +5,7 @@ export * from './fault-point.js';
 export { HealthModule, type ReadinessCheck } from './health.js';
 export * from './logger.js';
 export { Loop, type LoopOptions } from './loop.js';
+export { counter, gauge, histogram, MetricsModule, perLabels } from './metrics.js';
 export { newId } from './new-id.js';
 export { main, type ServiceOptions, startService } from './service.js';
+export { Slots, takeEach, tryTakeEach } from './slots.js';

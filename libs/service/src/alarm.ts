@@ -1,11 +1,18 @@
-import type { Logger } from '@intendant/runtime';
+import { counter, type Logger } from '@intendant/runtime';
 import type { LateEvidence } from '@intendant/store';
+
+const corrections = counter({
+  name: 'intendant_corrections_total',
+  help: 'Evidence that came too late to count: each is somebody to be told.',
+  labels: ['tool', 'finding'],
+});
 
 /** The alarm about evidence that came too late: somebody was told otherwise, and a person has to look at it. */
 export function alarm(logger: Logger): (evidence: LateEvidence) => void {
   return ({ intent, event }) => {
     const { intentId, tool, sandbox } = intent.proposal;
     const { attempt, finding, breach } = event;
+    corrections.labels(tool, finding).inc();
     logger.error({ intentId, tool, sandbox, attempt, finding, breach, state: intent.state }, meaning(finding, breach));
   };
 }

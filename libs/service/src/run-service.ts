@@ -1,5 +1,5 @@
 import { Bus, BusModule, commitHints, NatsStrategy } from '@intendant/bus';
-import { HealthModule, type Logger, type ServiceOptions, startService } from '@intendant/runtime';
+import { HealthModule, type Logger, MetricsModule, type ServiceOptions, startService } from '@intendant/runtime';
 import { type Publish, Store, StoreModule } from '@intendant/store';
 import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -25,7 +25,7 @@ class Service {}
 
 /**
  * What every service is made of: one connection to the bus, one pool to the database whose commits are hinted at,
- * health, and the features of this process.
+ * health and metrics, and the features of this process.
  *
  * @throws whatever keeps it from starting, in plain words
  */
@@ -47,6 +47,7 @@ export function runService(options: RunOptions): Promise<INestApplication> {
       { name: 'database', check: () => store.ping() },
       { name: 'bus', check: async () => void (await bus.rtt()) },
     ]),
+    MetricsModule,
     ...features,
   ];
   return startService({

@@ -8,6 +8,7 @@ import { claimDue, claimExpired, claimUnheard, insertDoorbell } from './sql/swee
 
 export interface Due {
   readonly intentId: string;
+  readonly tool: string;
   /** When it was claimed, in ms since the epoch on the database clock. */
   readonly claimedAt: number;
 }
@@ -25,11 +26,11 @@ export class Sweeps {
     limit: number,
     claimMs: number,
   ): Promise<Due[]> {
-    const { rows } = await this.pool.query<{ id: string; now: number }>({
+    const { rows } = await this.pool.query<{ id: string; tool: string; now: number }>({
       ...claimDue,
       values: [state, limit, claimMs],
     });
-    return rows.map((row) => ({ intentId: row.id, claimedAt: Math.floor(row.now) }));
+    return rows.map(({ id, tool, now }) => ({ intentId: id, tool, claimedAt: Math.floor(now) }));
   }
 
   async expired(limit: number): Promise<string[]> {

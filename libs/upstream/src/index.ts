@@ -1,4 +1,5 @@
 export * from './adapter.js';
+export { type Evidence, evidenceOf } from './breaker-evidence.js';
 export { type Misfit, misfits, openUpstreams, readUpstreamConfig, type UpstreamConfig } from './config.js';
 export { parseCredentials } from './credential-rules.js';
 export { Egress, EgressRefused } from './egress.js';

@@ -1,5 +1,6 @@
 import type { Upstream } from '@intendant/contracts';
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
+import { monotonic } from '@intendant/runtime';
 import {
   type CallOptions,
   type LookupOptions,
@@ -10,6 +11,7 @@ import {
   upstreamOf,
   type ValidateOutput,
 } from './adapter.js';
+import { type BreakerSettings, Breakers } from './breaker.js';
 import type { Credential } from './credential.js';
 import { CredentialProvider, type CredentialSource } from './credential-provider.js';
 import { Egress, EgressRefused } from './egress.js';
@@ -23,6 +25,7 @@ import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { Redactor } from './redact.js';
 import { messageOf, shortText } from './short-text.js';
+import { countAttempt, countLookup, countPoll } from './upstream-metrics.js';
 
 export interface UpstreamsOptions {
   /** Most bytes of an answer that are read; 1 MiB when left out. */
@@ -31,15 +34,19 @@ export interface UpstreamsOptions {
   readonly egress?: Egress;
   /** The credentials that tools name; none when left out. */
   readonly credentials?: CredentialSource;
+  /** Of the circuit breakers; for tests, which cannot wait. */
+  readonly breaker?: BreakerSettings;
 }
 
 /** All upstreams of a process, of every kind: the one way out. */
 export class Upstreams implements UpstreamAdapter {
+  readonly #breakers: Breakers;
   readonly #kinds: { readonly [K in Upstream['kind']]?: KindAdapter<Extract<Upstream, { kind: K }>> };
   readonly #credentials: CredentialProvider;
 
   constructor(validateOutput: ValidateOutput, options: UpstreamsOptions = {}) {
     const { egress = Egress.unlimited, credentials = () => new Map(), maxResponseBytes = 1024 * 1024 } = options;
+    this.#breakers = new Breakers(options.breaker);
     this.#credentials = new CredentialProvider(credentials, egress);
     this.#kinds = {
       http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
@@ -50,6 +57,7 @@ export class Upstreams implements UpstreamAdapter {
   }
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
+    const since = monotonic();
     const upstream = upstreamOf(request);
     // The real address must not take the place of a sandbox that is not there.
     if (upstream === null) return notExecuted('no_sandbox', false, `${request.tool.name} has no sandbox`);
@@ -59,16 +67,22 @@ export class Upstreams implements UpstreamAdapter {
     } catch (error) {
       return withoutCredential(error, options.signal);
     }
-    const verdict = await this.#adapter(upstream).call({ upstream, request, credential }, options);
+    const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, options);
+    const verdict = await this.#breakers.call(upstream, request.sandbox, attempt);
+    countAttempt(request.tool.name, verdict, since);
     return presentable(renewable(verdict, credential), upstream, request, credential);
   }
 
-  lookup(request: LookupRequest, options: LookupOptions = {}): Promise<LookupAnswer> {
-    return this.#ask(request, options, cannotTell, (adapter, task) => adapter.lookup(task, options));
+  async lookup(request: LookupRequest, options: LookupOptions = {}): Promise<LookupAnswer> {
+    const answer = await this.#ask(request, options, cannotTell, (adapter, task) => adapter.lookup(task, options));
+    countLookup(request.tool.name, answer);
+    return answer;
   }
 
-  poll(request: PollRequest, options: LookupOptions = {}): Promise<PollAnswer> {
-    return this.#ask(request, options, pending, (adapter, task) => adapter.poll(task, options));
+  async poll(request: PollRequest, options: LookupOptions = {}): Promise<PollAnswer> {
+    const answer = await this.#ask(request, options, pending, (adapter, task) => adapter.poll(task, options));
+    countPoll(request.tool.name, answer);
+    return answer;
   }
 
   async close(): Promise<void> {

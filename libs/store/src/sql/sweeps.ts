@@ -12,7 +12,7 @@ export const claimDue = {
       ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ) AS due
     WHERE i.id = due.id
-    RETURNING i.id, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+    RETURNING i.id, i.tool, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
 };
 
 /**
