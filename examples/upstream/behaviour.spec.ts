@@ -79,6 +79,50 @@ describe('an answer that goes wrong', () => {
   });
 });
 
+describe('a request that is accepted', () => {
+  const ask = async (id: unknown) => (await get(`/operations/${id}`)).body;
+
+  it('is queued until its effect is there, then done with the same result as a lookup', async () => {
+    const operation = { afterMs: 100, end: 'done' } as const;
+    upstream.behave({ match: {}, times: 2, behaviour: { then: 'accepted', operation } });
+    const { body, headers } = await post('/refunds', REFUND, 'k1');
+    const id = body['operation_id'];
+    expect(body).toEqual({ operation_id: expect.stringMatching(/^op_/), state: 'queued' });
+    expect(headers.get('location')).toBe(`/operations/${id}`);
+    expect(await ask(id)).toEqual({ id, state: 'queued' });
+    expect((await post('/refunds', REFUND, 'k1')).body).toEqual(body);
+    expect((await post('/refunds', REFUND, 'k1')).status).toBe(409);
+    const { answer } = await upstream.waitForEffect({ key: 'k1' }, WAIT_MS);
+    expect(await ask(id)).toEqual({ id, state: 'done', result: answer });
+    const polls = upstream.ledger().filter(({ kind }) => kind === 'poll');
+    expect(polls).toMatchObject([
+      { key: 'k1', answer: 'queued' },
+      { key: 'k1', answer: 'done' },
+    ]);
+  });
+
+  it('can fail, without an effect', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'accepted', operation: { afterMs: 0, end: 'failed' } } });
+    const id = (await post('/refunds', REFUND, 'k1')).body['operation_id'];
+    await expect.poll(() => ask(id), { timeout: WAIT_MS }).toEqual({ id, state: 'failed' });
+    expect(effects('k1')).toBe(0);
+  });
+
+  it('is done at once without a plan, and never where nothing is committed', async () => {
+    upstream.behave({ match: {}, times: 1, behaviour: { then: 'accepted' } });
+    upstream.behave({ match: {}, times: 1, behaviour: { then: 'accepted', commit: false } });
+    const done = (await post('/refunds', REFUND, 'k1')).body['operation_id'];
+    const never = (await post('/refunds', REFUND, 'k2')).body['operation_id'];
+    expect(await ask(done)).toMatchObject({ state: 'done', result: { order_id: 'ord_1' } });
+    expect(await ask(never)).toEqual({ id: never, state: 'queued' });
+  });
+
+  it('refuses a plan that it does not understand', () => {
+    const operation = { afterMs: 1, end: 'maybe' } as never;
+    expect(() => upstream.behave({ match: {}, behaviour: { operation } })).toThrow(/operation cannot be/);
+  });
+});
+
 describe('effects and keys that go wrong', () => {
   it('has the effect before a delayed answer', async () => {
     upstream.behave({ match: {}, behaviour: { delayMs: 60_000 } });

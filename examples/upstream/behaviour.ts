@@ -22,8 +22,14 @@ export type Then =
   | 'redirect'
   /** 200 without a body. */
   | 'empty200'
-  /** 202: it will be done. */
+  /** 202 with an operation that can be asked for at `/operations/{id}`. */
   | 'accepted';
+
+/** What becomes of a request that was accepted (202): after that long it is done, or given up without an effect. */
+export interface OperationPlan {
+  readonly afterMs: number;
+  readonly end: 'done' | 'failed';
+}
 
 /** How a lookup goes wrong; `lag:<ms>`: an effect is visible only that long after it came into being. */
 export type LookupFault = 'error' | 'hang' | `lag:${number}`;
@@ -48,6 +54,8 @@ export interface Behaviour {
   readonly honourKey?: boolean;
   /** The next that many repeats of this key are answered 409, whatever became of the request. */
   readonly inProgress?: number;
+  /** With `then: 'accepted'`: how it ends, and when the effect comes. Left out: done when the effect is there. */
+  readonly operation?: OperationPlan;
 }
 
 /** Which requests: all given fields must agree. */

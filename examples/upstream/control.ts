@@ -10,7 +10,7 @@ export interface ControlPanel {
   reset(): void;
 }
 
-const KINDS: readonly string[] = ['request', 'effect', 'lookup'] satisfies LedgerKind[];
+const KINDS: readonly string[] = ['request', 'effect', 'lookup', 'poll'] satisfies LedgerKind[];
 
 /** The other side of the desk: for whoever stages the play, never for a tool. */
 export async function control(panel: ControlPanel, response: ServerResponse, url: URL, body: Buffer): Promise<void> {

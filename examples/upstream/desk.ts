@@ -3,6 +3,7 @@ import type { Behaviour } from './behaviour.js';
 import { isObject, type JsonObject, parseJson } from './json.js';
 import type { Ledger } from './ledger.js';
 import type { EntryOf } from './ledger-entry.js';
+import { Operations } from './operations.js';
 import type { Resource } from './resources.js';
 import { type Answer, problem, respond, sendJson } from './respond.js';
 import type { RuleBook } from './rule-book.js';
@@ -18,6 +19,7 @@ export class Desk {
   readonly #pending = new Map<string, string>();
   /** Repeats that are still to be answered "in progress", by path and key. */
   readonly #busy = new Map<string, number>();
+  readonly #operations = new Operations();
   readonly #timers = new Set<NodeJS.Timeout>();
 
   constructor(
@@ -48,11 +50,19 @@ export class Desk {
     if (earlier === undefined) {
       const externalId = `${resource.prefix}_${line.seq}`;
       const answer = resource.answer(args, externalId);
-      if (behaviour.commit !== false) this.#commit(line, resource, externalId, answer, behaviour);
+      const operationId = `op_${line.seq}`;
+      if (behaviour.then === 'accepted') this.#operations.queue(operationId, line.path, line.key);
+      this.#carryOut(line, behaviour, () => {
+        const failed = behaviour.operation?.end === 'failed';
+        if (!failed && behaviour.commit !== false) this.#take(line, resource, externalId, answer);
+        else if (behaviour.operation === undefined) return;
+        this.#operations.end(operationId, failed ? { state: 'failed' } : { state: 'done', result: answer });
+      });
       if (behaviour.inProgress !== undefined) this.#busy.set(`${line.path} ${line.key}`, behaviour.inProgress);
-      this.#answer(response, { status: 201, body: answer }, behaviour);
+      this.#answer(response, { status: 201, body: answer, operationId }, behaviour);
     } else {
-      this.#answer(response, earlier, behaviour);
+      const operationId = this.#operations.idOf(line.path, line.key);
+      this.#answer(response, { ...earlier, ...(operationId !== undefined && { operationId }) }, behaviour);
     }
   }
 
@@ -74,6 +84,16 @@ export class Desk {
     sendJson(response, { status: 200, body: { data: visible.map((effect) => effect.answer) } });
   }
 
+  /** False when there is no such operation. */
+  poll(response: ServerResponse, path: string): boolean {
+    const found = this.#operations.find(path);
+    if (found === undefined) return false;
+    const { key, operation } = found;
+    this.ledger.append({ kind: 'poll', path, key, answer: operation.state });
+    sendJson(response, { status: 200, body: { ...operation } });
+    return true;
+  }
+
   /** What a repeat is told; undefined when this is the first request under its key, or the first to get anywhere. */
   #earlier({ path, key, argsHash }: Request): Answer | undefined {
     const name = `${path} ${key}`;
@@ -89,30 +109,24 @@ export class Desk {
     return this.#pending.has(name) ? IN_PROGRESS : undefined;
   }
 
-  #commit(line: Request, resource: Resource, externalId: string, answer: JsonObject, behaviour: Behaviour): void {
-    const { path, key, attemptId, argsHash } = line;
-    const take = () => {
-      this.ledger.append({
-        kind: 'effect',
-        path,
-        key,
-        attemptId,
-        argsHash,
-        resource: resource.name,
-        externalId,
-        answer,
-      });
-    };
-    if (behaviour.commitAfterMs === undefined) {
-      take();
+  /** Does it now or at the ordered time; until then a repeat of the key is told "in progress". */
+  #carryOut({ path, key, argsHash }: Request, behaviour: Behaviour, act: () => void): void {
+    const afterMs = behaviour.operation?.afterMs ?? behaviour.commitAfterMs;
+    if (afterMs === undefined) {
+      act();
       return;
     }
     const name = `${path} ${key}`;
     if (key !== null) this.#pending.set(name, argsHash);
-    this.#later(behaviour.commitAfterMs, () => {
+    this.#later(afterMs, () => {
       this.#pending.delete(name);
-      take();
+      act();
     });
+  }
+
+  #take({ path, key, attemptId, argsHash }: Request, resource: Resource, externalId: string, answer: JsonObject): void {
+    const { name } = resource;
+    this.ledger.append({ kind: 'effect', path, key, attemptId, argsHash, resource: name, externalId, answer });
   }
 
   #answer(response: ServerResponse, answer: Answer, behaviour: Behaviour): void {

@@ -45,7 +45,18 @@ export interface LookupLine {
   readonly answer: 'present' | 'absent' | 'error' | 'hang';
 }
 
-export type LedgerLine = RequestLine | EffectLine | LookupLine;
+/** Somebody asked what became of an accepted request, and what they were told. */
+export interface PollLine {
+  readonly kind: 'poll';
+  readonly path: string;
+  /** Of the request that was accepted. */
+  readonly key: string | null;
+  readonly answer: OperationState;
+}
+
+export type OperationState = 'queued' | 'done' | 'failed';
+
+export type LedgerLine = RequestLine | EffectLine | LookupLine | PollLine;
 export type LedgerKind = LedgerLine['kind'];
 export type LedgerEntry = LedgerLine & Stamp;
 export type EntryOf<K extends LedgerKind> = Extract<LedgerEntry, { kind: K }>;

@@ -25,6 +25,8 @@ const BEHAVIOUR: Record<string, Check> = {
   lookup: like(LOOKUP),
   honourKey: flag,
   inProgress: natural,
+  operation: (value) =>
+    isObject(value) && natural(value['afterMs']) && ['done', 'failed'].includes(String(value['end'])),
 };
 const RULE: Record<string, Check> = {
   match: isObject,

@@ -7,6 +7,8 @@ export interface Answer {
   readonly status: number;
   readonly body: JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the operation that carries the request out, where it is accepted only. */
+  readonly operationId?: string;
 }
 
 const DONE_PAGE = '<!doctype html><title>Done</title><p>Your request is being processed.</p>';
@@ -56,7 +58,13 @@ export function respond(response: ServerResponse, answer: Answer, behaviour: Beh
       sendJson(response, { ...answer, headers });
       return;
     case 'accepted':
-      sendJson(response, { status: 202, body: { state: 'queued' }, headers });
+      if (answer.operationId === undefined) sendJson(response, { ...answer, headers });
+      else
+        sendJson(response, {
+          status: 202,
+          body: { operation_id: answer.operationId, state: 'queued' },
+          headers: { location: `/operations/${answer.operationId}`, ...headers },
+        });
       return;
     case 'empty200':
       response.writeHead(200, { ...headers, 'content-length': 0 }).end();

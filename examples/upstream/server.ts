@@ -62,6 +62,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     const resource = findResource(path);
     const lookupKey = resource?.lookupBy == null ? null : url.searchParams.get(resource.lookupBy);
     if (lookupKey !== null && request.method === 'GET') return desk.lookup(response, path, lookupKey);
+    if (request.method === 'GET' && desk.poll(response, path)) return;
 
     const line = recordRequest(ledger, request, path, body);
     if (resource !== undefined && request.method === 'POST') return desk.create(line, response, body, resource);
