@@ -1,6 +1,7 @@
 export type { ArgumentProblem } from './argument-problem.js';
 export { type CatalogueEntry, catalogue } from './catalogue.js';
 export { compareContract } from './contract.js';
+export { parseDuration } from './duration.js';
 export type { Environment } from './environment.js';
 export { fingerprint, intentKey } from './key.js';
 export { linearPattern } from './linear-pattern.js';
@@ -8,6 +9,7 @@ export { loadTools } from './load-tools.js';
 export { mayCall, type Permit } from './may-call.js';
 export { largestMessage } from './message-text.js';
 export { parseToolFile } from './parse-tool-file.js';
+export { type DeclaredDuration, type Promises, readPromises } from './promises.js';
 export { createRegistry, type ToolRegistry } from './registry.js';
 export { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 export { toolFileSchema } from './tool-file-schema.js';
