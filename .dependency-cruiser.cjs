@@ -247,6 +247,12 @@ module.exports = {
       'One outbound client, so that one place proves that nothing is sent twice.',
     ),
     only(
+      'only-upstream-judges-addresses',
+      'ipaddr\\.js',
+      ['^libs/upstream/'],
+      'Whether an address is of the public internet is decided in one place.',
+    ),
+    only(
       'only-credentials-uses-jose',
       'jose',
       ['^libs/credentials/', '^test/'],

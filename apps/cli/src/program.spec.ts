@@ -106,7 +106,7 @@ describe('the command line', () => {
   it('runs the reconciler itself, with what a running stack left behind, and passes its output and status on', async () => {
     const line = cli({ INTENDANT_URL: 'http://127.0.0.1:1', INTENDANT_NATS_URL: 'nats://mine' });
     mkdirSync(path.join(line.directory, '.intendant'));
-    const kept = { databaseUrl: 'postgres://kept', natsUrl: 'nats://kept', toolsDir: '/tools' };
+    const kept = { databaseUrl: 'postgres://kept', natsUrl: 'nats://kept', toolsDir: '/tools', egressPrivate: '::1' };
     writeFileSync(path.join(line.directory, '.intendant', 'run.json'), JSON.stringify(kept));
     expect(await line.run(['reconcile', '--once'])).toMatchObject({
       status: 1,
@@ -123,7 +123,12 @@ describe('the command line', () => {
     expect([status, err]).toEqual([1, ['as it says']]);
     expect(JSON.parse(out.join())).toEqual([
       ['--once'],
-      { INTENDANT_DATABASE_URL: 'postgres://kept', INTENDANT_NATS_URL: 'nats://mine', INTENDANT_TOOLS_DIR: '/tools' },
+      {
+        INTENDANT_DATABASE_URL: 'postgres://kept',
+        INTENDANT_NATS_URL: 'nats://mine',
+        INTENDANT_TOOLS_DIR: '/tools',
+        INTENDANT_EGRESS_PRIVATE: '::1',
+      },
     ]);
   });
 });

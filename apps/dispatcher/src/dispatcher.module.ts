@@ -1,11 +1,10 @@
-import type { ToolDefinition } from '@intendant/contracts';
-import type { Json } from '@intendant/intent';
 import type { Logger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
-import { Upstreams } from '@intendant/upstream';
+import { misfits, openUpstreams, Upstreams } from '@intendant/upstream';
 import { type BeforeApplicationShutdown, type DynamicModule, Module } from '@nestjs/common';
 import { Attempts } from './attempts.js';
+import type { DispatcherConfig } from './config.js';
 import { DispatcherController } from './dispatcher.controller.js';
 import { Dispatcher } from './dispatcher.js';
 
@@ -17,17 +16,19 @@ export class DispatcherModule implements BeforeApplicationShutdown {
     private readonly upstream: Upstreams,
   ) {}
 
-  static forRoot(config: { readonly toolsDir: string }, logger: Logger): DynamicModule {
+  static forRoot(config: Pick<DispatcherConfig, 'toolsDir' | 'upstream'>, logger: Logger): DynamicModule {
     return {
       module: DispatcherModule,
       controllers: [DispatcherController],
       providers: [
-        { provide: 'dispatcher tools', useFactory: () => loadTools(config.toolsDir, process.env) },
+        {
+          provide: 'dispatcher tools',
+          useFactory: () => loadTools(config.toolsDir, process.env, (tool) => misfits(config.upstream, tool)),
+        },
         {
           provide: Upstreams,
           inject: ['dispatcher tools'],
-          useFactory: (tools: ToolRegistry) =>
-            new Upstreams((tool: ToolDefinition, data: Json) => tools.checkOutput(tool, data)),
+          useFactory: (tools: ToolRegistry) => openUpstreams(config.upstream, tools),
         },
         {
           provide: Dispatcher,

@@ -1,8 +1,7 @@
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import type { UpstreamRequest } from '@intendant/upstream';
 import type { WorkerLine, WorkerOrder } from './kill-at.js';
-import { openUpstreams } from './open-upstreams.js';
+import { openWayOut } from './way-out.js';
 
 /** Nobody waits longer for the kill; a worker must not outlive a campaign that died. */
 const longestWaitMs = 30_000;
@@ -21,7 +20,7 @@ function freeze(): void {
 /** One call as the dispatcher makes it, in a process that can be killed in the middle. */
 async function main(): Promise<void> {
   const { request, boundary } = JSON.parse(await text(process.stdin)) as WorkerOrder;
-  const upstreams = openUpstreams((request as UpstreamRequest).tool);
+  const upstreams = openWayOut(request.tool, process.env);
   const verdict = await upstreams.call(request, {
     mayStart: () => {
       if (boundary !== 'before the first byte') return true;

@@ -41,11 +41,11 @@ const signs: { readonly [B in Boundary]?: WorkerLine['at'] } = {
 export async function killAt(
   boundary: Boundary,
   request: UpstreamRequest,
-  { proxy, worker }: Surroundings,
+  { proxy, worker, env }: Surroundings,
 ): Promise<{ readonly verdict: Verdict; readonly struck: Struck | null }> {
   const fault = faults[boundary];
   const armed = fault && proxy ? proxy.arm(request.attemptId, fault) : null;
-  const child = spawn(process.execPath, [worker], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [worker], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   try {
     child.stdin.on('error', () => {});

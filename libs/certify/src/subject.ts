@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
-import { newId } from '@intendant/runtime';
+import { type Environment, newId } from '@intendant/runtime';
 import { createRegistry, type Promises } from '@intendant/tools';
 import { type UpstreamAdapter, upstreamOf } from '@intendant/upstream';
 import { argumentsOf } from './arguments.js';
 import { Effect } from './effect.js';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.js';
-import { openUpstreams } from './open-upstreams.js';
 import type { Surroundings } from './surroundings.js';
 import { httpAddressOf, throughProxy } from './through-proxy.js';
+import { obstacles, openWayOut } from './way-out.js';
 
 export interface SubjectOptions {
   readonly tool: ToolDefinition;
@@ -20,13 +20,15 @@ export interface SubjectOptions {
   readonly args: JsonObject;
   /** How long a key is left alone before it comes back, in ms. */
   readonly holdMs: number;
+  /** Where the credentials are, as for the services. */
+  readonly env: Environment;
   /** Script that makes one call in a process of its own. */
   readonly worker: string;
 }
 
-/** Arguments that the tool itself would refuse. */
-export class UnfitArguments extends Error {
-  override readonly name = 'UnfitArguments';
+/** A campaign that cannot begin: arguments that the tool itself would refuse, a credential that is not there. */
+export class NothingToTest extends Error {
+  override readonly name = 'NothingToTest';
 }
 
 /** The upstream under test: the tool behind a fault proxy, and everything that was done to it. */
@@ -46,11 +48,13 @@ export class Subject implements Surroundings {
     readonly proxy: FaultProxy | null,
   ) {}
 
-  /** @throws UnfitArguments */
+  /** @throws NothingToTest, ConfigError */
   static async start(options: SubjectOptions): Promise<Subject> {
     const { tool, sandbox } = options;
     const upstream = upstreamOf({ tool, sandbox });
-    if (upstream === null) throw new Error(`${tool.name} has no sandbox`);
+    if (upstream === null) throw new NothingToTest(`${tool.name} has no sandbox`);
+    const [obstacle] = obstacles(tool, options.env);
+    if (obstacle !== undefined) throw new NothingToTest(`${tool.file}: ${obstacle}`);
     const address = httpAddressOf(upstream);
     const proxy = address === null ? null : await startFaultProxy(address);
     const subject = new Subject(options, proxy ? throughProxy(tool, sandbox, proxy.origin) : tool, proxy);
@@ -65,6 +69,10 @@ export class Subject implements Surroundings {
 
   get worker(): string {
     return this.options.worker;
+  }
+
+  get env(): Environment {
+    return this.options.env;
   }
 
   get promises(): Promises {
@@ -101,7 +109,7 @@ export class Subject implements Surroundings {
   }
 
   open(): UpstreamAdapter {
-    return openUpstreams(this.tool);
+    return openWayOut(this.tool, this.env);
   }
 
   async close(): Promise<void> {
@@ -117,7 +125,7 @@ export class Subject implements Surroundings {
     const problems = createRegistry([tool]).check(tool, given);
     if (problems.length > 0) {
       const list = problems.map(({ pointer, expected, got }) => `${pointer || '/'}: expected ${expected}, got ${got}`);
-      throw new UnfitArguments(`The arguments do not fit the input schema of ${tool.name}: ${list.join('; ')}`);
+      throw new NothingToTest(`The arguments do not fit the input schema of ${tool.name}: ${list.join('; ')}`);
     }
     return argumentsOf(tool, template, this.#n, caller);
   }

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '@intendant/contracts';
+import type { Environment } from '@intendant/runtime';
 import type { UpstreamAdapter } from '@intendant/upstream';
 import type { FaultProxy } from './fault-proxy.js';
 
@@ -10,6 +11,8 @@ export interface Surroundings {
   readonly proxy: FaultProxy | null;
   /** Script that makes one call in a process of its own. */
   readonly worker: string;
+  /** Of the processes that make calls. */
+  readonly env: Environment;
   /** False once two effects gave one receipt: from then on equal receipts prove nothing. */
   readonly receiptsTell: boolean;
   /** How long something is waited for that should be there by then, in ms. */

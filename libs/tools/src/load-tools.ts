@@ -7,13 +7,22 @@ import { createRegistry, type ToolRegistry } from './registry.js';
 import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
 
+/** What in a tool does not fit this process, as fields of its file and what is wrong with them. */
+export type CheckFit = (
+  tool: ToolDefinition,
+) => readonly { readonly path: readonly string[]; readonly message: string }[];
+
 /**
  * Loads every `*.tool.yaml` of a directory, in the order of their names; there must be one at least, and no
  * `*.tool.yml`, which would be left out without a word.
  *
  * @throws ToolFileError with every problem of every file.
  */
-export async function loadTools(directory: string, env: Environment): Promise<ToolRegistry> {
+export async function loadTools(
+  directory: string,
+  env: Environment,
+  checkFit: CheckFit = () => [],
+): Promise<ToolRegistry> {
   const problems: ToolFileProblem[] = [];
   const tools: ToolDefinition[] = [];
   const names = new Map<string, string>();
@@ -23,7 +32,10 @@ export async function loadTools(directory: string, env: Environment): Promise<To
       checkEnding(file);
       const source = new ToolSource(file, await read(file), env);
       claimName(source, names);
-      tools.push(readTool(source));
+      const tool = readTool(source);
+      for (const { path, message } of checkFit(tool)) source.report(path, message);
+      if (source.problems.length > 0) throw new ToolFileError(source.problems);
+      tools.push(tool);
     } catch (error) {
       if (!(error instanceof ToolFileError)) throw error;
       problems.push(...error.problems);

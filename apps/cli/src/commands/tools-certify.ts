@@ -5,13 +5,13 @@ import {
   campaign,
   certify,
   exampleOf,
+  NothingToTest,
   Subject,
   type SubjectOptions,
-  UnfitArguments,
 } from '@intendant/certify';
 import type { ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
-import type { Environment } from '@intendant/runtime';
+import { ConfigError, type Environment } from '@intendant/runtime';
 import { parseDuration, parseToolFile, readPromises, ToolFileError } from '@intendant/tools';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Flags, Settings } from '../config.js';
@@ -76,7 +76,15 @@ async function prepare(location: string, file: string, env: Environment, options
       `There are no arguments to call ${tool.name} with: give --args, or input.examples in ${file}.`,
     );
   }
-  return { tool, promises: readPromises(file, text, env), sandbox, args, holdMs: options.hold, worker: callWorker };
+  return {
+    tool,
+    promises: readPromises(file, text, env),
+    sandbox,
+    args,
+    holdMs: options.hold,
+    env,
+    worker: callWorker,
+  };
 }
 
 function read(file: string, text: string, env: Environment): ToolDefinition {
@@ -93,7 +101,7 @@ async function start(options: SubjectOptions): Promise<Subject> {
   try {
     return await Subject.start(options);
   } catch (error) {
-    if (error instanceof UnfitArguments) throw new WrongUsage(error.message);
+    if (error instanceof NothingToTest || error instanceof ConfigError) throw new WrongUsage(error.message);
     throw error;
   }
 }
