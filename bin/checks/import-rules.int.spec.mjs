@@ -18,6 +18,7 @@ const mistakes = [
   ['libs/store/src/outward.ts', '@intendant/bus', 'store-room'],
   ['libs/bus/src/outward.ts', '@intendant/store', 'bus-room'],
   ['libs/upstream/src/outward.ts', '@intendant/store', 'upstream-room'],
+  ['libs/certify/src/outward.ts', '@intendant/store', 'certify-room'],
   ['libs/runtime/src/outward.ts', '@intendant/contracts', 'runtime-room'],
   ['libs/service/src/outward.ts', '@intendant/upstream', 'service-room'],
   ['migrations/outward.ts', '@intendant/intent', 'migrations-room'],
@@ -30,6 +31,8 @@ const mistakes = [
   ['apps/policy/src/deep.ts', '../../../libs/store/src/inside.js', 'libs-through-their-index'],
   ['apps/gateway/src/calls.ts', '@intendant/upstream', 'gateway-neither-calls-out-nor-decides'],
   ['apps/policy/src/calls.ts', '@intendant/upstream', 'only-executors-call-out'],
+  ['apps/cli/src/calls.ts', '@intendant/upstream', 'cli-calls-out-to-certify-only'],
+  ['apps/policy/src/certifies.ts', '@intendant/certify', 'certify-is-for-the-command-line'],
   ['apps/outbox-relay/src/knows.ts', '@intendant/intent', 'relay-knows-no-intent'],
   ['apps/policy/src/fixture.ts', '@intendant/testing', 'testing-is-for-tests'],
   ['apps/policy/src/nats.ts', '@nats-io/transport-node', 'only-bus-uses-nats'],
@@ -54,6 +57,7 @@ const legal = [
   ['apps/standalone/src/main.ts', '../../policy/src/policy.module.js'],
   ['apps/policy/src/policy.module.ts', '@intendant/store'],
   ['apps/policy/src/admission.ts', '@intendant/intent'],
+  ['apps/cli/src/certifies.ts', '@intendant/certify'],
   ['migrations/data-source.ts', 'typeorm'],
   ['test/flow.spec.ts', 'undici'],
 ];
@@ -67,6 +71,7 @@ const libs = [
   'store',
   'bus',
   'upstream',
+  'certify',
   'runtime',
   'testing',
 ];

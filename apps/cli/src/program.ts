@@ -12,6 +12,7 @@ import { addReconcile } from './commands/reconcile.js';
 import { addRunClose } from './commands/run-close.js';
 import { addRunOpen } from './commands/run-open.js';
 import { addSubmit } from './commands/submit.js';
+import { addToolsCertify } from './commands/tools-certify.js';
 import { addToolsLint } from './commands/tools-lint.js';
 import { addToolsList } from './commands/tools-list.js';
 import type { Context } from './context.js';
@@ -67,6 +68,7 @@ function program(context: Context): Command {
   const tools = root.command('tools').description('tool files and what an agent sees of them');
   addToolsList(tools, context);
   addToolsLint(tools, context);
+  addToolsCertify(tools, context);
   return root;
 }
 

@@ -1,6 +1,7 @@
 export type { ArgumentProblem } from './argument-problem.js';
 export { type CatalogueEntry, catalogue } from './catalogue.js';
 export { compareContract } from './contract.js';
+export { parseDuration } from './duration.js';
 export { type Environment, fillIn, maskReferences, unmaskReferences } from './environment.js';
 export { formatDuration } from './format-duration.js';
 export { digest, fingerprint, intentKey } from './key.js';
@@ -9,6 +10,7 @@ export { type CheckFit, loadTools, readToolFile, readTools } from './load-tools.
 export { mayCall, type Permit } from './may-call.js';
 export { largestMessage } from './message-text.js';
 export { parseToolFile, type ReadTool } from './parse-tool-file.js';
+export { type DeclaredDuration, type Promises, readPromises } from './promises.js';
 export { createRegistry, type ToolRegistry } from './registry.js';
 export { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 export { toolFileSchema } from './tool-file-schema.js';

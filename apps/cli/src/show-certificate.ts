@@ -1,0 +1,75 @@
+import { type Certificate, durationText, type Finding } from '@intendant/certify';
+import type { ToolDefinition } from '@intendant/contracts';
+import type { Context } from './context.js';
+import { printable } from './table.js';
+
+/** A value for the tool file is longer than what was seen: the next time it may take longer. */
+const allowance = 2;
+const stepMs = 10;
+/** Probes about times: where one fails, other times may hold. */
+const timed: readonly string[] = ['stale_lookup', 'late_commit', 'last_look'];
+
+/** Prints a certificate for a person or as JSON. */
+export function showCertificate(
+  { out }: Context,
+  tool: ToolDefinition,
+  target: 'sandbox' | 'real upstream',
+  certificate: Certificate,
+  json: boolean | undefined,
+): void {
+  if (json) {
+    out(JSON.stringify({ tool: tool.name, version: tool.version, target, ...certificate }));
+    return;
+  }
+  const { findings, supported, holds } = certificate;
+  out(`${tool.name} version ${tool.version}, against its ${target}`);
+  out('');
+  for (const finding of findings) for (const line of described(finding)) out(line);
+  out('');
+  out(`declared   ${declaration(certificate, tool)}`);
+  const times = findings.some(({ probe, result }) => timed.includes(probe) && result === 'failed');
+  out(`supported  ${supported}${supported !== 'none' && times ? ', with the times below' : ''}`);
+  const failed = findings.filter(({ result }) => result === 'failed').length;
+  const untested = findings.filter(({ result }) => result === 'not_testable').length;
+  const rest = untested === 0 ? '' : ` (${untested} of ${findings.length} could not be tested)`;
+  out(
+    `verdict    ${holds ? `the declaration holds${rest}` : `the declaration does not hold: ${failed} failed${rest}`}`,
+  );
+  const lines = pasted(certificate);
+  if (lines.length > 0) out(`\nmeasured, for the tool file (twice the longest seen):\n${lines.join('\n')}`);
+}
+
+function described({ result, probe, says, evidence }: Finding): string[] {
+  const head = `${result.replace('_', ' ').padEnd(14)}${probe.padEnd(26)}${printable(says)}`;
+  if (result !== 'failed') return [head];
+  const stories = evidence.flatMap(({ key, lines }) => [
+    `    key ${key}`,
+    ...lines.map(({ ms, what }) => `    ${String(ms).padStart(7)} ms  ${printable(what)}`),
+  ]);
+  return [head, ...stories];
+}
+
+function declaration({ declared }: Certificate, { terms }: ToolDefinition): string {
+  const { guarantee, keyRetention, maxProcessing, lag } = declared;
+  const words: string[] = [guarantee];
+  if (keyRetention) words.push(`key kept ${durationText(keyRetention.ms)} (${keyRetention.basis})`);
+  words.push(`processing up to ${durationText(maxProcessing.ms)} (${maxProcessing.basis})`);
+  if (lag) {
+    const kind = terms.lookup === 'authoritative' ? 'authoritative lookup' : 'lookup that proves presence only';
+    words.push(`${kind}, lag ${durationText(lag.ms)} (${lag.basis})`);
+  }
+  return words.join(', ');
+}
+
+function pasted({ measured, supported, declared }: Certificate): string[] {
+  const value = (ms: number) =>
+    `{ value: ${durationText(Math.ceil((ms * allowance) / stepMs) * stepMs)}, basis: measured }`;
+  const { lagMs, processingMs } = measured;
+  if (lagMs === null && processingMs === null) return [];
+  return [
+    '  upstream:',
+    `    guarantee: ${supported}${supported === declared.guarantee ? '' : `  # declared: ${declared.guarantee}`}`,
+    ...(processingMs === null ? [] : [`    maxProcessing: ${value(processingMs)}`]),
+    ...(lagMs === null ? [] : ['    lookup:', `      lag: ${value(lagMs)}`]),
+  ];
+}
