@@ -150,6 +150,39 @@ describe('effects and keys that go wrong', () => {
     expect(effects('k1')).toBe(2);
   });
 
+  it('takes a repeat for a new request once the key is forgotten', async () => {
+    upstream.behave({ match: {}, times: 'always', behaviour: { forgetKeyAfterMs: 50 } });
+    const first = await post('/refunds', REFUND, 'k1');
+    expect((await post('/refunds', REFUND, 'k1')).body).toEqual(first.body);
+    const [effect] = upstream.ledger().filter(({ kind }) => kind === 'effect');
+    await expect.poll(() => Date.now() - (effect?.at ?? 0)).toBeGreaterThan(51);
+    expect((await post('/refunds', REFUND, 'k1')).body).not.toEqual(first.body);
+    expect(effects('k1')).toBe(2);
+  });
+
+  it('gives one receipt for all effects', async () => {
+    upstream.behave({ match: {}, times: 'always', behaviour: { constantReceipt: true } });
+    const [one, other] = [await post('/refunds', REFUND, 'k1'), await post('/refunds', REFUND, 'k2')];
+    expect(other.body).toEqual(one.body);
+    expect(effects('k1') + effects('k2')).toBe(2);
+  });
+
+  it('does a part of what was asked for', async () => {
+    upstream.behave({ match: {}, behaviour: { parts: { done: 2, of: 3 } } });
+    await post('/effects/pages', { pages: 3 }, 'k1');
+    const { data } = (await get('/effects/pages?key=k1')).body;
+    expect(data).toMatchObject([
+      { part: 1, parts: 3 },
+      { part: 2, parts: 3 },
+    ]);
+  });
+
+  it('finds whatever is looked for', async () => {
+    upstream.behave({ match: {}, behaviour: { lookup: 'anything' } });
+    expect((await get('/refunds?key=never')).body.data).toHaveLength(1);
+    expect((await get('/refunds?key=never')).body.data).toHaveLength(0);
+  });
+
   it('says in progress to the ordered number of repeats, then gives the stored answer', async () => {
     upstream.behave({ match: {}, behaviour: { then: 'status:409', inProgress: 2 } });
     const statuses: number[] = [];

@@ -31,8 +31,11 @@ export interface OperationPlan {
   readonly end: 'done' | 'failed';
 }
 
-/** How a lookup goes wrong; `lag:<ms>`: an effect is visible only that long after it came into being. */
-export type LookupFault = 'error' | 'hang' | `lag:${number}`;
+/**
+ * How a lookup goes wrong; `lag:<ms>`: an effect is visible only that long after it came into being; `anything`:
+ * whatever is asked for is there.
+ */
+export type LookupFault = 'error' | 'hang' | 'anything' | `lag:${number}`;
 
 /**
  * What the upstream does with a request. A behaviour that has `lookup` only is about lookups; every other is about
@@ -54,6 +57,12 @@ export interface Behaviour {
   readonly honourKey?: boolean;
   /** The next that many repeats of this key are answered 409, whatever became of the request. */
   readonly inProgress?: number;
+  /** A repeat that comes so long after the effect is a request of its own: the key was forgotten. */
+  readonly forgetKeyAfterMs?: number;
+  /** True: the answer, and what a lookup shows, names the same thing for every effect. */
+  readonly constantReceipt?: boolean;
+  /** The effect has `of` parts, of which `done` come into being, a ledger line each. */
+  readonly parts?: { readonly done: number; readonly of: number };
   /** With `then: 'accepted'`: how it ends, and when the effect comes. Left out: done when the effect is there. */
   readonly operation?: OperationPlan;
 }

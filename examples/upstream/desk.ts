@@ -4,7 +4,7 @@ import { isObject, type JsonObject, parseJson } from './json.js';
 import type { Ledger } from './ledger.js';
 import type { EntryOf } from './ledger-entry.js';
 import { Operations } from './operations.js';
-import type { Resource } from './resources.js';
+import { findResource, type Resource } from './resources.js';
 import { type Answer, problem, respond, sendJson } from './respond.js';
 import type { RuleBook } from './rule-book.js';
 
@@ -46,15 +46,15 @@ export class Desk {
 
     const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: body.toString('utf8') });
     const honoured = resource.honoursKey && behaviour.honourKey !== false && line.key !== null;
-    const earlier = honoured ? this.#earlier(line) : undefined;
+    const earlier = honoured ? this.#earlier(line, behaviour) : undefined;
     if (earlier === undefined) {
       const externalId = `${resource.prefix}_${line.seq}`;
-      const answer = resource.answer(args, externalId);
+      const answer = resource.answer(args, behaviour.constantReceipt ? `${resource.prefix}_same` : externalId);
       const operationId = `op_${line.seq}`;
       if (behaviour.then === 'accepted') this.#operations.queue(operationId, line.path, line.key);
       this.#carryOut(line, behaviour, () => {
         const failed = behaviour.operation?.end === 'failed';
-        if (!failed && behaviour.commit !== false) this.#take(line, resource, externalId, answer);
+        if (!failed && behaviour.commit !== false) this.#take(line, resource, externalId, answer, behaviour);
         else if (behaviour.operation === undefined) return;
         this.#operations.end(operationId, failed ? { state: 'failed' } : { state: 'done', result: answer });
       });
@@ -78,6 +78,11 @@ export class Desk {
       if (fault === 'error') sendJson(response, problem(500, 'ordered', 'ordered to fail'));
       return;
     }
+    if (fault === 'anything') {
+      this.ledger.append({ kind: 'lookup', path, key, answer: 'present' });
+      sendJson(response, { status: 200, body: { data: [findResource(path)?.answer({}, 'found')] } });
+      return;
+    }
     const lagMs = fault === undefined ? 0 : Number(fault.slice('lag:'.length));
     const visible = this.ledger.effects(path, key).filter((effect) => this.ledger.ageOf(effect) >= lagMs);
     this.ledger.append({ kind: 'lookup', path, key, answer: visible.length > 0 ? 'present' : 'absent' });
@@ -95,9 +100,10 @@ export class Desk {
   }
 
   /** What a repeat is told; undefined when this is the first request under its key, or the first to get anywhere. */
-  #earlier({ path, key, argsHash }: Request): Answer | undefined {
+  #earlier({ path, key, argsHash }: Request, { forgetKeyAfterMs = Infinity }: Behaviour): Answer | undefined {
     const name = `${path} ${key}`;
-    const [effect] = this.ledger.effects(path, key ?? '');
+    const effects = this.ledger.effects(path, key ?? '');
+    const effect = effects.find((each) => this.ledger.ageOf(each) < forgetKeyAfterMs);
     const firstHash = effect?.argsHash ?? this.#pending.get(name);
     if (firstHash !== undefined && firstHash !== argsHash) return KEY_REUSED;
     const busy = this.#busy.get(name) ?? 0;
@@ -124,9 +130,17 @@ export class Desk {
     });
   }
 
-  #take({ path, key, attemptId, argsHash }: Request, resource: Resource, externalId: string, answer: JsonObject): void {
-    const { name } = resource;
-    this.ledger.append({ kind: 'effect', path, key, attemptId, argsHash, resource: name, externalId, answer });
+  #take(line: Request, resource: Resource, externalId: string, answer: JsonObject, { parts }: Behaviour): void {
+    const { path, key, attemptId, argsHash } = line;
+    const same = { kind: 'effect', path, key, attemptId, argsHash, resource: resource.name } as const;
+    if (parts === undefined) this.ledger.append({ ...same, externalId, answer });
+    for (let part = 1; part <= (parts?.done ?? 0); part += 1) {
+      this.ledger.append({
+        ...same,
+        externalId: `${externalId}_${part}`,
+        answer: { ...answer, part, parts: parts?.of },
+      });
+    }
   }
 
   #answer(response: ServerResponse, answer: Answer, behaviour: Behaviour): void {

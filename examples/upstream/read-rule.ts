@@ -5,7 +5,7 @@ type Check = (value: unknown) => boolean;
 
 const THEN =
   /^(ok|hang|close|reset|reset_after_status|truncated|cut|garbage|redirect|empty200|accepted|status:[2-5]\d\d)$/;
-const LOOKUP = /^(error|hang|lag:\d+)$/;
+const LOOKUP = /^(error|hang|anything|lag:\d+)$/;
 
 const text: Check = (value) => typeof value === 'string';
 const flag: Check = (value) => typeof value === 'boolean';
@@ -25,6 +25,9 @@ const BEHAVIOUR: Record<string, Check> = {
   lookup: like(LOOKUP),
   honourKey: flag,
   inProgress: natural,
+  forgetKeyAfterMs: natural,
+  constantReceipt: flag,
+  parts: (value) => isObject(value) && natural(value['done']) && natural(value['of']),
   operation: (value) =>
     isObject(value) && natural(value['afterMs']) && ['done', 'failed'].includes(String(value['end'])),
 };
