@@ -116,7 +116,10 @@ describe.concurrent('a confirmation that comes long after the call was given up'
 describe.concurrent('an upstream', () => {
   test('that accepts a request and gives it up later makes the call fail, and the agent is told so (S38)', async () => {
     const operation = { afterMs: 700, end: 'failed' } as const;
-    const { agent, result, key, requests, effects } = await calls.run('effects.queued', { then: 'accepted', operation });
+    const { agent, result, key, requests, effects } = await calls.run('effects.queued', {
+      then: 'accepted',
+      operation,
+    });
     expect(result).toMatchObject({
       status: 'failed',
       outcome: 'not_executed',
@@ -187,7 +190,11 @@ describe.concurrent('an effect', () => {
     expect(part).toMatchObject({
       status: 'dead_lettered',
       outcome: 'unknown',
-      error: { details: { reason: 'partial_effect' }, message: expect.stringContaining('2 of 3 parts'), retryable: false },
+      error: {
+        details: { reason: 'partial_effect' },
+        message: expect.stringContaining('2 of 3 parts'),
+        retryable: false,
+      },
     });
     for (const { intentId } of [whole, part]) expect(stack.requests(await stack.keyOf(intentId))).toHaveLength(1);
   });
