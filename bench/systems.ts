@@ -53,6 +53,7 @@ export async function startSystem(
     INTENDANT_TOOLS_DIR: `${root}bench/tools`,
     INTENDANT_TOKEN_SECRET: tokenSecret,
     INTENDANT_HTTP_PORT: '0',
+    INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
     BENCH_UPSTREAM_URL: upstreamUrl,
   };
   const nodeArgs = profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];

@@ -65,6 +65,7 @@ export class Stack {
       INTENDANT_SERVICE_KEYS: `flow@acme=${sha256(serviceKey)}`,
       INTENDANT_OPERATOR_KEYS: `olga@*:viewer+operator=${sha256(operatorKey)}`,
       INTENDANT_LOG_LEVEL: 'info',
+      INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
       DEMO_UPSTREAM_URL: this.upstream.url,
       // Another upstream for tests that start one; the same one for all others.
       SECOND_UPSTREAM_URL: this.upstream.url,

@@ -1,20 +1,23 @@
-import { type Environment, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import { type Environment, type Logger, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import { readUpstreamConfig, type UpstreamConfig } from '@intendant/upstream';
 
 export interface DispatcherConfig {
   readonly databaseUrl: string;
   readonly natsUrl: string;
   readonly toolsDir: string;
+  readonly upstream: UpstreamConfig;
   readonly host: string;
   readonly port: number;
 }
 
 /** @throws ConfigError */
-export function readConfig(env: Environment): DispatcherConfig {
+export function readConfig(env: Environment, logger?: Logger): DispatcherConfig {
   refuseUnknown(env);
   return {
     databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
     toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
+    upstream: readUpstreamConfig(env, logger),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
     port: port(env, 0),
   };

@@ -1,9 +1,7 @@
-import type { ToolDefinition } from '@intendant/contracts';
-import type { Json } from '@intendant/intent';
 import { type Logger, Loop } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
-import { Upstreams } from '@intendant/upstream';
+import { misfits, openUpstreams, Upstreams } from '@intendant/upstream';
 import {
   type BeforeApplicationShutdown,
   type DynamicModule,
@@ -12,6 +10,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Attempts } from './attempts.js';
+import type { DispatcherConfig } from './config.js';
 import { DispatcherController } from './dispatcher.controller.js';
 import { cancelCheckMs, Dispatcher } from './dispatcher.js';
 
@@ -26,17 +25,19 @@ export class DispatcherModule implements OnApplicationBootstrap, BeforeApplicati
     @Inject(cancelWatch) private readonly cancels: Loop,
   ) {}
 
-  static forRoot(config: { readonly toolsDir: string }, logger: Logger): DynamicModule {
+  static forRoot(config: Pick<DispatcherConfig, 'toolsDir' | 'upstream'>, logger: Logger): DynamicModule {
     return {
       module: DispatcherModule,
       controllers: [DispatcherController],
       providers: [
-        { provide: 'dispatcher tools', useFactory: () => loadTools(config.toolsDir, process.env) },
+        {
+          provide: 'dispatcher tools',
+          useFactory: () => loadTools(config.toolsDir, process.env, (tool) => misfits(config.upstream, tool)),
+        },
         {
           provide: Upstreams,
           inject: ['dispatcher tools'],
-          useFactory: (tools: ToolRegistry) =>
-            new Upstreams((tool: ToolDefinition, data: Json) => tools.checkOutput(tool, data)),
+          useFactory: (tools: ToolRegistry) => openUpstreams(config.upstream, tools),
         },
         {
           provide: Dispatcher,

@@ -7,7 +7,7 @@ await main(
   'dispatcher',
   () => logLevel(process.env),
   (logger) => {
-    const config = readConfig(process.env);
+    const config = readConfig(process.env, logger);
     return runService({ name: 'dispatcher', ...config, logger, features: [DispatcherModule.forRoot(config, logger)] });
   },
 );

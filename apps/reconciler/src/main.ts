@@ -12,10 +12,11 @@ await main(
   async (logger) => {
     if (process.argv.includes('--once')) {
       // Standard output is the counts; anything else would break a script that reads them.
-      process.exitCode = await runOnce(readPassConfig(process.env), createLogger(name, logger.level, 'stderr'));
+      const toStderr = createLogger(name, logger.level, 'stderr');
+      process.exitCode = await runOnce(readPassConfig(process.env, toStderr), toStderr);
       return;
     }
-    const config = readConfig(process.env);
+    const config = readConfig(process.env, logger);
     await runService({ name, ...config, logger, features: [ReconcilerModule.forRoot(config, logger)] });
   },
 );

@@ -2,7 +2,7 @@ import type { Logger } from '@intendant/runtime';
 import { alarm } from '@intendant/service';
 import { Store } from '@intendant/store';
 import { loadTools } from '@intendant/tools';
-import { Upstreams } from '@intendant/upstream';
+import { misfits, openUpstreams } from '@intendant/upstream';
 import { assemble } from './assemble.js';
 import type { PassConfig } from './config.js';
 
@@ -11,9 +11,9 @@ import type { PassConfig } from './config.js';
  * @returns the exit status: 1 when something could not be dealt with
  */
 export async function runOnce(config: PassConfig, logger: Logger): Promise<number> {
-  const tools = await loadTools(config.toolsDir, process.env);
+  const tools = await loadTools(config.toolsDir, process.env, (tool) => misfits(config.upstream, tool));
   const store = await Store.open({ url: config.databaseUrl, name: 'reconciler --once' }, { corrected: alarm(logger) });
-  const upstream = new Upstreams((tool, data) => tools.checkOutput(tool, data));
+  const upstream = openUpstreams(config.upstream, tools);
   try {
     const counts = await assemble(store, tools, upstream, logger).runOnce();
     process.stdout.write(`${JSON.stringify(counts)}\n`);

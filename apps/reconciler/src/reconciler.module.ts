@@ -1,7 +1,7 @@
 import type { Logger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
-import { Upstreams } from '@intendant/upstream';
+import { misfits, openUpstreams, type Upstreams } from '@intendant/upstream';
 import { type DynamicModule, Inject, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { assemble } from './assemble.js';
 import type { ReconcilerConfig } from './config.js';
@@ -19,17 +19,20 @@ export class ReconcilerModule implements OnApplicationBootstrap, OnModuleDestroy
     @Inject(lookups) private readonly upstream: Upstreams,
   ) {}
 
-  static forRoot(config: Pick<ReconcilerConfig, 'toolsDir' | 'operators'>, logger: Logger): DynamicModule {
+  static forRoot(config: Pick<ReconcilerConfig, 'toolsDir' | 'operators' | 'upstream'>, logger: Logger): DynamicModule {
     return {
       module: ReconcilerModule,
       controllers: [ReconcilerController],
       providers: [
-        { provide: reconcilerTools, useFactory: () => loadTools(config.toolsDir, process.env) },
+        {
+          provide: reconcilerTools,
+          useFactory: () => loadTools(config.toolsDir, process.env, (tool) => misfits(config.upstream, tool)),
+        },
         { provide: reconcilerOperators, useValue: config.operators },
         {
           provide: lookups,
           inject: [reconcilerTools],
-          useFactory: (tools: ToolRegistry) => new Upstreams((tool, data) => tools.checkOutput(tool, data)),
+          useFactory: (tools: ToolRegistry) => openUpstreams(config.upstream, tools),
         },
         {
           provide: Reconciler,

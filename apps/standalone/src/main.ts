@@ -1,11 +1,13 @@
 import { logLevel, main } from '@intendant/runtime';
 import { runService } from '@intendant/service';
+import { readConfig as readDispatcherConfig } from '../../dispatcher/src/config.js';
 import { DispatcherModule } from '../../dispatcher/src/dispatcher.module.js';
 import { readConfig as readGatewayConfig } from '../../gateway/src/config.js';
 import { GatewayModule } from '../../gateway/src/gateway.module.js';
 import { OutboxRelayModule } from '../../outbox-relay/src/outbox-relay.module.js';
 import { readConfig as readPolicyConfig } from '../../policy/src/config.js';
 import { PolicyModule } from '../../policy/src/policy.module.js';
+import { readConfig as readReconcilerConfig } from '../../reconciler/src/config.js';
 import { ReconcilerModule } from '../../reconciler/src/reconciler.module.js';
 
 /** The five services in one process, over the same database and bus as if they were apart. */
@@ -22,8 +24,8 @@ await main(
       features: [
         PolicyModule.forRoot(config),
         OutboxRelayModule.forRoot(logger),
-        DispatcherModule.forRoot(config, logger),
-        ReconcilerModule.forRoot(config, logger),
+        DispatcherModule.forRoot(readDispatcherConfig(process.env, logger), logger),
+        ReconcilerModule.forRoot(readReconcilerConfig(process.env, logger), logger),
         GatewayModule.forRoot(gateway),
       ],
       fastify: GatewayModule.serverOptions,

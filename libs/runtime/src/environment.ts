@@ -18,6 +18,9 @@ const known = {
   INTENDANT_TOKEN_SECRET: { secret: true },
   INTENDANT_SERVICE_KEYS: { secret: true },
   INTENDANT_OPERATOR_KEYS: { secret: true },
+  INTENDANT_EGRESS_HOSTS: { secret: false },
+  INTENDANT_EGRESS_PRIVATE: { secret: false },
+  INTENDANT_CREDENTIALS: { secret: true },
   INTENDANT_LOG_LEVEL: { secret: false },
   INTENDANT_FAULT: { secret: false },
 } as const;

@@ -1,6 +1,30 @@
+export { describeConformance } from './conformance.js';
+export {
+  type ConformanceHarness,
+  lookupReading,
+  maxAnswerBytes,
+  needsReceipt,
+  pollReading,
+  secrets,
+  toolOf,
+} from './conformance-harness.js';
 export { createDatabase, type TestDatabase } from './database.js';
+export { FakeUpstream, type FakeUpstreamOptions } from './fake-upstream.js';
 export { type Behaviour, MisbehavingServer, response } from './misbehaving-server.js';
 export { type ToolChanges, toolAt } from './misbehaving-tool.js';
 export { type NatsServer, startNats } from './nats-server.js';
 export { proposal, quickTerms } from './proposals.js';
+export {
+  type CallBehaviour,
+  type Conduct,
+  type LookupBehaviour,
+  type PollBehaviour,
+  type Reaction,
+  ScriptedUpstream,
+  type Seen,
+  type SeenCall,
+  type SeenQuestion,
+  tooLarge,
+  until,
+} from './scripted-upstream.js';
 export { type Cut, startTcpProxy, type TcpProxy } from './tcp-proxy.js';

@@ -102,11 +102,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const room = this.options.maxBytes - this.#bytes;
     this.#bytes += chunk.length;
-    if (this.#bytes <= this.options.maxBytes) {
+    if (chunk.length <= room) {
       this.#chunks.push(chunk);
       return;
     }
+    this.#chunks.push(chunk.subarray(0, room));
     this.#answer(false);
     controller.abort(new Error('answer too large'));
   }

@@ -10,24 +10,24 @@ import type {
   ValidateOutput,
 } from './adapter.js';
 import { answerVerdict } from './answer-verdict.js';
-import { type Answer, type ExchangeOptions, exchange } from './exchange.js';
+import { type Answer, type ExchangeOptions, type ExchangeResult, exchange } from './exchange.js';
 import { failureVerdict, notExecuted } from './failure-verdict.js';
 import { buildCall, buildQuestion, type WireRequest } from './http-request.js';
 import { parseBody } from './json-body.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
-import { Pools } from './pools.js';
+import type { Pools } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
 import { messageOf } from './short-text.js';
 import { viewOf } from './view.js';
 
 /** HTTP upstreams: one wire request per attempt, no redirects, no retries, a verdict for everything. */
 export class HttpAdapter implements KindAdapter<HttpUpstream> {
-  readonly #pools = new Pools();
-
   constructor(
     private readonly validateOutput: ValidateOutput,
     /** Most bytes of an answer's body that are read. */
     private readonly maxBytes: number,
+    /** Its own: closed with it. */
+    private readonly pools: Pools,
   ) {}
 
   async call(task: Task<HttpUpstream, UpstreamRequest>, options: CallOptions): Promise<Verdict> {
@@ -36,14 +36,15 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     let pool: Pool | null;
     try {
       wire = await buildCall(task);
-      pool = this.#pools.get(wire.origin, request.tool.limits.connectMs);
+      pool = this.pools.get(wire.origin, request.tool.limits.connectMs, upstream.http2);
     } catch (error) {
       return notExecuted('request_mapping', false, messageOf(error));
     }
     if (pool === null) return notExecuted('client_closed', true, 'shutting down');
     const result = await exchange(pool, wire, this.#bounds(request, options));
+    noteRefusal(task, result);
     return result.kind === 'answer'
-      ? answerVerdict(request.tool, upstream, result.answer, this.validateOutput)
+      ? answerVerdict(request.tool, upstream, wire, result.answer, this.validateOutput)
       : failureVerdict(result);
   }
 
@@ -82,16 +83,17 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
   }
 
   async close(): Promise<void> {
-    await this.#pools.close();
+    await this.pools.close();
   }
 
   /** @throws MappingError */
   async #ask(task: Task<HttpUpstream>, question: LookupDefinition | HttpPoll, options: LookupOptions): Promise<Asked> {
     const wire = buildQuestion(task, question);
-    const pool = this.#pools.get(wire.origin, task.request.tool.limits.connectMs);
+    const pool = this.pools.get(wire.origin, task.request.tool.limits.connectMs, task.upstream.http2);
     if (pool === null) return { kind: 'nothing', why: 'shutting down' };
     const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
     const result = await exchange(pool, wire, bounds);
+    noteRefusal(task, result);
     if (result.kind === 'answer') return result;
     return { kind: 'nothing', why: result.kind === 'refused' ? result.detail : messageOf(result.error) };
   }
@@ -104,6 +106,11 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
 }
 
 type Asked = { readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'nothing'; readonly why: string };
+
+/** A token that the upstream no longer takes must not be used again; this request is not repeated. */
+function noteRefusal({ credential }: Task<HttpUpstream>, result: ExchangeResult): void {
+  if (result.kind === 'answer' && result.answer.status === 401) credential?.refused?.();
+}
 
 /** The data of an answer, or what is wrong with it. */
 function readable({ status, whole, body }: Answer): { readonly data: Json } | string {

@@ -1,9 +1,10 @@
 import type { HttpPoll, HttpUpstream, LookupDefinition } from '@intendant/contracts';
 import type { LookupRequest, PollRequest, UpstreamRequest } from './adapter.js';
+import type { Credential } from './credential.js';
 import { evaluate } from './expression.js';
 import type { Task } from './kind-adapter.js';
 import { MappingError } from './mapping-error.js';
-import { fillHeader, fillPath, type TemplateValues } from './template.js';
+import { fillHeader, fillPath, locationPath, type TemplateValues } from './template.js';
 
 /** A request ready for the wire. */
 export interface WireRequest {
@@ -23,7 +24,11 @@ const attemptHeader = 'X-Attempt-Id';
 const reserved = new Set(['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding']);
 
 /** @throws MappingError when the tool file's mapping cannot be filled in from this request */
-export async function buildCall({ upstream, request }: Task<HttpUpstream, UpstreamRequest>): Promise<WireRequest> {
+export async function buildCall({
+  upstream,
+  request,
+  credential,
+}: Task<HttpUpstream, UpstreamRequest>): Promise<WireRequest> {
   const body = await bodyOf(upstream.body, request);
   return {
     method: upstream.method,
@@ -32,6 +37,7 @@ export async function buildCall({ upstream, request }: Task<HttpUpstream, Upstre
       upstream.headers,
       body !== null,
       request,
+      credential,
     ),
     body,
     attemptId: request.attemptId,
@@ -46,13 +52,13 @@ export async function buildCall({ upstream, request }: Task<HttpUpstream, Upstre
  * @throws MappingError
  */
 export function buildQuestion(
-  { upstream, request }: Task<HttpUpstream, LookupRequest | PollRequest>,
+  { upstream, request, credential }: Task<HttpUpstream, LookupRequest | PollRequest>,
   question: LookupDefinition | HttpPoll,
 ): WireRequest {
   return {
     ...target(upstream.baseUrl, question.path, request),
     method: question.method,
-    headers: addHeaders([], { ...upstream.headers, ...question.headers }, false, request),
+    headers: addHeaders([], { ...upstream.headers, ...question.headers }, false, request, credential),
     body: null,
     attemptId: null,
   };
@@ -60,7 +66,7 @@ export function buildQuestion(
 
 function target(baseUrl: string, template: string, values: TemplateValues): { origin: string; path: string } {
   const base = baseOf(baseUrl);
-  const path = base.path + fillPath(template, values);
+  const path = locationPath(template, values) ?? base.path + fillPath(template, values);
   // "//host/…" and "http://host/…" in place of a path would name another server to a proxy.
   if (!/^\/(?![\\/])/.test(path)) throw new MappingError('the path does not stay on the address of the tool');
   return { origin: base.origin, path };
@@ -84,16 +90,19 @@ function addHeaders(
   templates: Readonly<Record<string, string>>,
   hasBody: boolean,
   values: TemplateValues,
+  credential: Credential | null,
 ): string[] {
   const names = Object.keys(templates);
   if (hasBody && !names.some((name) => name.toLowerCase() === 'content-type')) {
     headers.push('Content-Type', 'application/json');
   }
+  if (credential !== null) headers.push(credential.header.name, credential.header.value);
   if (names.length === 0) return headers;
   const own = new Map<string, [name: string, value: string]>();
   for (const [name, template] of Object.entries(templates)) {
     const id = name.toLowerCase();
-    if (reserved.has(id)) throw new MappingError(`the header ${name} cannot be set by a tool`);
+    if (reserved.has(id) || id === credential?.header.name.toLowerCase())
+      throw new MappingError(`the header ${name} cannot be set by a tool`);
     own.set(id, [name, fillHeader(template, values)]);
   }
   headers.push(...[...own.values()].flat());

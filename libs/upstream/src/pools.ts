@@ -1,21 +1,28 @@
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
+import { Egress, EgressRefused } from './egress.js';
 
-/** Connections to every upstream, kept alive, by origin and connect limit (which undici has per pool). */
+/**
+ * Connections to every upstream, kept alive, by origin, connect limit (which undici has per pool) and protocol. None
+ * is made to where the egress rules forbid it: a request that would need one fails with `EgressRefused` before its
+ * first byte.
+ */
 export class Pools {
   readonly #pools = new Map<string, Pool>();
   #closing: Promise<unknown> | null = null;
 
-  /** Null after {@link close}. */
-  get(origin: string, connectMs: number): Pool | null {
+  constructor(private readonly egress = Egress.unlimited) {}
+
+  /** `http2`: offer it when the connection is made. Null after {@link close}. */
+  get(origin: string, connectMs: number, http2 = false): Pool | null {
     if (this.#closing !== null) return null;
-    const id = `${origin} ${connectMs}`;
+    const id = `${origin} ${connectMs} ${http2}`;
     const known = this.#pools.get(id);
     if (known !== undefined) return known;
     const pool = new Pool(origin, {
       // One request at a time per connection: with more, a reset would take unsent neighbours along and re-send them.
       pipelining: 1,
-      allowH2: false,
-      connect: { timeout: connectMs },
+      allowH2: http2,
+      connect: guarded(this.egress, connectMs, http2),
       // Unlimited: the tools' concurrency is the limit, and a request must not wait in a queue under its lease.
       connections: null,
       // One limit per call covers both, see exchange.ts.
@@ -30,4 +37,15 @@ export class Pools {
     this.#closing ??= Promise.all([...this.#pools.values()].map((pool) => pool.close()));
     await this.#closing;
   }
+}
+
+function guarded(egress: Egress, connectMs: number, http2: boolean): buildConnector.connector {
+  const connect = buildConnector({ timeout: connectMs, allowH2: http2, lookup: egress.lookup });
+  return (options, callback) => {
+    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+    const why = egress.refusal(options.hostname, port);
+    if (why === null) connect(options, callback);
+    // Not at once: undici is still busy with handing over the request that is to fail.
+    else setImmediate(() => callback(new EgressRefused(why), null));
+  };
 }

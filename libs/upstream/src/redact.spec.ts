@@ -1,6 +1,6 @@
 import { MisbehavingServer, response, type ToolChanges, toolAt } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Upstreams, type ValidateOutput } from './index.js';
+import { parseCredentials, Upstreams, type ValidateOutput } from './index.js';
 
 const secret = 'sk_live/4f"9c+2=';
 const headers = { Authorization: `Bearer ${secret}`, 'X-Account': 'acct {{args.account}}', 'X-Mode': 'fast' };
@@ -84,7 +84,7 @@ test('a value that lies across the end of what is kept leaves no part of itself'
 test('a receipt that breaks its schema and repeats our headers gives none of their values away', async () => {
   expect(await called(200, JSON.stringify({ got: secret }))).toMatchObject({
     cause: 'no_receipt',
-    detail: 'status 200: got {"got":"[redacted]"}',
+    detail: 'http_200: got {"got":"[redacted]"}',
   });
 });
 
@@ -98,10 +98,99 @@ test('a lookup that cannot tell gives away no value of a header', async () => {
   expect(await lookedUp(body, failing)).toMatchObject({ detail: '[redacted] failed' });
 });
 
-test('the answer itself is handed on as it is', async () => {
-  const trusting = new Upstreams(() => null);
-  server.script({ at: 'request', send: response(200, JSON.stringify({ got: secret })), then: 'keep' });
-  const verdict = await trusting.call({ ...request(), attemptId: 'a-data' }, { mayStart: () => true });
-  expect(verdict).toEqual({ kind: 'executed', data: { got: secret } });
+/** What remains of an answer that a tool with these headers gets. */
+async function taken(data: unknown, upstream: ToolChanges['upstream'] = {}, credentials = '{}') {
+  const rules = parseCredentials(credentials, {});
+  const trusting = new Upstreams(() => null, { credentials: () => rules });
+  server.script({ at: 'request', send: response(200, JSON.stringify(data)), then: 'keep' });
+  const attempt = { ...request({ upstream }), attemptId: `a-${++attempts}` };
+  const verdict = await trusting.call(attempt, { mayStart: () => true });
   await trusting.close();
+  if (verdict.kind !== 'executed') throw new Error(JSON.stringify(verdict));
+  return verdict.data;
+}
+
+test('data that repeats a secret loses it, wherever it is', async () => {
+  const data = {
+    got: secret,
+    deep: [{ text: `with Bearer ${secret}!`, [`as ${secret}`]: 1 }],
+    other: true,
+    none: null,
+  };
+  expect(await taken(data)).toEqual({
+    got: '[redacted]',
+    deep: [{ text: 'with [redacted]!', 'as [redacted]': 1 }],
+    other: true,
+    none: null,
+  });
+  expect(await taken({ got: 12345678, other: 1234 }, { headers: { 'X-Pass-Key': '12345678' } })).toEqual({
+    got: '[redacted]',
+    other: 1234,
+  });
+});
+
+test('what is accepted and what a lookup or a poll finds loses it, too', async () => {
+  const body = JSON.stringify([{ got: secret }]);
+  server.script({ at: 'request', send: response(202, body), then: 'keep' });
+  const trusting = new Upstreams(() => null);
+  const attempt = { ...request(), attemptId: `a-${++attempts}` };
+  const data = [{ got: '[redacted]' }];
+  expect(await trusting.call(attempt, { mayStart: () => true })).toMatchObject({ kind: 'accepted', data });
+  server.script({ at: 'request', send: response(200, body), then: 'keep' });
+  expect(await trusting.lookup(request())).toMatchObject({ kind: 'present', data: data[0] });
+  const poll = { method: 'GET', path: '/poll', headers: {}, executed: 'true', failed: 'false', receipt: null } as const;
+  server.script({ at: 'request', send: response(200, body), then: 'keep' });
+  expect(await trusting.poll({ ...request({ upstream: { poll } }), accepted: null })).toMatchObject({ data });
+  await trusting.close();
+});
+
+test('data keeps what is no secret, though a header carried it', async () => {
+  const headers = {
+    Accept: 'application/json',
+    'X-Account': 'acct-{{args.account}}',
+    'X-Request-Key': 'request-{{key}}',
+    'X-Version': '2025-11-25',
+  };
+  const data = { type: 'application/json', account: 'acct-a-771', request: 'request-key-1', on: '2025-11-25' };
+  expect(await taken(data, { headers })).toEqual(data);
+});
+
+test.each([
+  { as: 'percent-encoded', text: encodeURIComponent(secret) },
+  {
+    as: 'percent-encoded in lower case',
+    text: encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+  },
+  {
+    as: 'with every sign escaped for JSON',
+    text: secret.replace(/[^a-z0-9]/gi, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`),
+  },
+  { as: 'escaped for HTML', text: secret.replace('"', '&quot;') },
+  { as: 'escaped for HTML by number', text: secret.replace('"', '&#34;').replace('+', '&#x2B;') },
+  { as: 'escaped for JSON and then for HTML', text: JSON.stringify(secret).slice(1, -1).replace('"', '&quot;') },
+  { as: 'escaped for JSON twice', text: JSON.stringify(JSON.stringify(secret)).slice(3, -3) },
+  { as: 'percent-encoded twice', text: encodeURIComponent(encodeURIComponent(secret)) },
+  { as: 'in base64', text: btoa(secret) },
+  { as: 'in the base64 of URLs', text: Buffer.from(secret).toString('base64url') },
+])('a secret is found $as', async ({ text }) => {
+  expect(await called(400, `no such key: ${text} here`)).toMatchObject({ detail: 'no such key: [redacted] here' });
+});
+
+test('a basic authorization is found in its parts', async () => {
+  const basic = 'legacy: { basic: { user: robot, password: pass-wor/d } }';
+  const data = [
+    'robot',
+    'pass-wor/d',
+    'robot:pass-wor/d',
+    btoa('robot:pass-wor/d'),
+    `Basic ${btoa('robot:pass-wor/d')}`,
+  ];
+  const found = ['robot', ...Array.from({ length: 4 }, () => '[redacted]')];
+  expect(await taken(data, { headers: {}, credential: 'legacy' }, basic)).toEqual(found);
+  expect(await taken(data, { headers: { Authorization: data[4] ?? '' } })).toEqual(found);
+});
+
+test('data without a secret is handed on as it is', async () => {
+  const data = { got: 'sk_live', n: 1.5, list: [], deep: { a: null } };
+  expect(await taken(data)).toEqual(data);
 });

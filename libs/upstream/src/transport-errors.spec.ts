@@ -29,7 +29,7 @@ test.each([
   ['UND_ERR_INVALID_ARG', 'request_mapping', false],
   ['E_NEVER_HEARD_OF', 'not_sent', true],
 ])('%s before the first byte means not executed', (code, cause, transient) => {
-  expect(failed(code, false)).toMatchObject({ kind: 'not_executed', cause, transient });
+  expect(failed(code, false)).toMatchObject({ kind: 'not_executed', cause, transient, sent: false });
 });
 
 test.each([

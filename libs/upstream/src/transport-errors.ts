@@ -11,6 +11,7 @@ const connectTimeout: UnsentRule = { cause: 'connect_timeout', transient: true }
 const exhausted: UnsentRule = { cause: 'local_resources_exhausted', transient: true };
 const reset: UnsentRule = { cause: 'reset_before_send', transient: true };
 const closed: UnsentRule = { cause: 'client_closed', transient: true };
+const egress: UnsentRule = { cause: 'egress_refused', transient: false };
 const tls: UnsentRule = { cause: 'tls_failed', transient: false };
 
 /**
@@ -39,6 +40,7 @@ export const unsentCauses: Readonly<Record<string, UnsentRule>> = {
   UND_ERR_CLOSED: closed,
   UND_ERR_DESTROYED: closed,
   EPROTO: tls,
+  EGRESS_REFUSED: egress,
 };
 
 /** OpenSSL and Node name certificate and handshake failures by these families. */

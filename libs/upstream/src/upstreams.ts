@@ -10,48 +10,89 @@ import {
   upstreamOf,
   type ValidateOutput,
 } from './adapter.js';
+import type { Credential } from './credential.js';
+import { CredentialProvider, type CredentialSource } from './credential-provider.js';
+import { Egress, EgressRefused } from './egress.js';
 import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
-import type { KindAdapter } from './kind-adapter.js';
+import type { KindAdapter, Task } from './kind-adapter.js';
+import { ModuleAdapter } from './module-adapter.js';
+import { Pools } from './pools.js';
+import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
-import { redact } from './redact.js';
-import { shortText } from './short-text.js';
+import { Redactor } from './redact.js';
+import { messageOf, shortText } from './short-text.js';
 
 export interface UpstreamsOptions {
   /** Most bytes of an answer that are read; 1 MiB when left out. */
   readonly maxResponseBytes?: number;
+  /** Where calls may go; anywhere when left out. */
+  readonly egress?: Egress;
+  /** The credentials that tools name; none when left out. */
+  readonly credentials?: CredentialSource;
 }
 
 /** All upstreams of a process, of every kind: the one way out. */
 export class Upstreams implements UpstreamAdapter {
   readonly #kinds: { readonly [K in Upstream['kind']]?: KindAdapter<Extract<Upstream, { kind: K }>> };
+  readonly #credentials: CredentialProvider;
 
   constructor(validateOutput: ValidateOutput, options: UpstreamsOptions = {}) {
-    this.#kinds = { http: new HttpAdapter(validateOutput, options.maxResponseBytes ?? 1024 * 1024) };
+    const { egress = Egress.unlimited, credentials = () => new Map(), maxResponseBytes = 1024 * 1024 } = options;
+    this.#credentials = new CredentialProvider(credentials, egress);
+    this.#kinds = {
+      http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
+      process: new ProcessAdapter(validateOutput),
+      module: new ModuleAdapter(validateOutput, maxResponseBytes),
+    };
   }
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
     const upstream = upstreamOf(request);
     // The real address must not take the place of a sandbox that is not there.
     if (upstream === null) return notExecuted('no_sandbox', false, `${request.tool.name} has no sandbox`);
-    const verdict = await this.#adapter(upstream).call({ upstream, request, credential: null }, options);
-    return presentable(verdict, request);
+    let credential: Credential | null;
+    try {
+      credential = await this.#credential(upstream, request, options.signal);
+    } catch (error) {
+      return withoutCredential(error, options.signal);
+    }
+    const verdict = await this.#adapter(upstream).call({ upstream, request, credential }, options);
+    return presentable(renewable(verdict, credential), upstream, request, credential);
   }
 
-  async lookup(request: LookupRequest, options: LookupOptions = {}): Promise<LookupAnswer> {
-    const upstream = upstreamOf(request);
-    if (upstream === null) return cannotTell(`${request.tool.name} has no sandbox`);
-    return presentable(await this.#adapter(upstream).lookup({ upstream, request, credential: null }, options), request);
+  lookup(request: LookupRequest, options: LookupOptions = {}): Promise<LookupAnswer> {
+    return this.#ask(request, options, cannotTell, (adapter, task) => adapter.lookup(task, options));
   }
 
-  async poll(request: PollRequest, options: LookupOptions = {}): Promise<PollAnswer> {
-    const upstream = upstreamOf(request);
-    if (upstream === null) return pending(`${request.tool.name} has no sandbox`);
-    return presentable(await this.#adapter(upstream).poll({ upstream, request, credential: null }, options), request);
+  poll(request: PollRequest, options: LookupOptions = {}): Promise<PollAnswer> {
+    return this.#ask(request, options, pending, (adapter, task) => adapter.poll(task, options));
   }
 
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.#kinds).map((adapter) => adapter.close()));
+    await Promise.all([this.#credentials, ...Object.values(this.#kinds)].map((part) => part.close()));
+  }
+
+  async #ask<R extends LookupRequest, A extends LookupAnswer | PollAnswer>(
+    request: R,
+    { signal }: LookupOptions,
+    nothing: (why: string) => A,
+    ask: (adapter: KindAdapter<Upstream>, task: Task<Upstream, R>) => Promise<A>,
+  ): Promise<A> {
+    const upstream = upstreamOf(request);
+    if (upstream === null) return nothing(`${request.tool.name} has no sandbox`);
+    let credential: Credential | null;
+    try {
+      credential = await this.#credential(upstream, request, signal);
+    } catch (error) {
+      return nothing(shortText(messageOf(error)));
+    }
+    const answer = await ask(this.#adapter(upstream), { upstream, request, credential });
+    return presentable(answer, upstream, request, credential);
+  }
+
+  #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential> | null {
+    return upstream.credential === null ? null : this.#credentials.get(upstream.credential, request, signal);
   }
 
   #adapter(upstream: Upstream): KindAdapter<Upstream> {
@@ -61,10 +102,38 @@ export class Upstreams implements UpstreamAdapter {
   }
 }
 
+/** Nothing was sent: there was nothing to send it with. */
+function withoutCredential(error: unknown, signal: AbortSignal | undefined): Verdict {
+  const [cause, transient] = signal?.aborted
+    ? (['aborted_unsent', true] as const)
+    : error instanceof EgressRefused
+      ? (['egress_refused', false] as const)
+      : (['credential_unavailable', true] as const);
+  const detail = shortText(messageOf(error));
+  return { kind: 'not_executed', cause, transient, retryAfterMs: null, detail, sent: false };
+}
+
+/** A 401 to a token that can be had anew is no last word: the next attempt carries another. */
+function renewable(verdict: Verdict, credential: Credential | null): Verdict {
+  const expired = credential?.refused !== undefined && verdict.kind === 'not_executed' && verdict.cause === 'http_401';
+  return expired ? { ...verdict, transient: true } : verdict;
+}
+
 /**
- * The one way out for texts, which end up in logs, events and the agent's messages. They are redacted first: a cut
- * could leave half a secret, which nothing would recognise.
+ * The one way out for texts and data, which end up in logs, events and the agent's messages. Texts are redacted first
+ * and shortened then: a cut could leave half a secret, which nothing would recognise.
  */
-function presentable<T extends Verdict | LookupAnswer | PollAnswer>(result: T, request: LookupRequest): T {
-  return 'detail' in result ? { ...result, detail: shortText(redact(result.detail, request)) } : result;
+function presentable<T extends Verdict | LookupAnswer | PollAnswer>(
+  result: T,
+  upstream: Upstream,
+  request: LookupRequest,
+  credential: Credential | null,
+): T {
+  const redactor = new Redactor(upstream, request, credential);
+  if ('data' in result) {
+    const data = redactor.data(result.data);
+    if ('detail' in result) return { ...result, data, detail: shortText(redactor.text(result.detail)) };
+    return data === result.data ? result : { ...result, data };
+  }
+  return 'detail' in result ? { ...result, detail: shortText(redactor.text(result.detail)) } : result;
 }
