@@ -80,8 +80,8 @@ export class Stack {
     return gateway.url;
   }
 
-  /** An agent with a run of its own; `over` changes what its run and token say. */
-  async agent(over: Partial<Session> = {}): Promise<Agent> {
+  /** An agent with a run of its own, which lives an hour; `over` changes what its run and token say. */
+  async agent(over: Partial<Session> = {}, ttlMs = 3_600_000): Promise<Agent> {
     const session = {
       runId: `run_${ulid()}`,
       tenant: 'acme',
@@ -91,7 +91,7 @@ export class Stack {
       phase: null,
       ...over,
     } as const;
-    const run = await this.store.runs.open({ ...session, id: session.runId, openedBy: 'flow' }, 3_600_000);
+    const run = await this.store.runs.open({ ...session, id: session.runId, openedBy: 'flow' }, ttlMs);
     const token = await new RunTokens(tokenSecret).issue({ ...session, expiresAt: over.expiresAt ?? run.expiresAt });
     return new Agent(this.bus, () => this.url, session.runId, token);
   }
