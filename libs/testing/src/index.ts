@@ -10,6 +10,7 @@ export {
 } from './conformance-harness.js';
 export { createDatabase, type TestDatabase } from './database.js';
 export { FakeUpstream, type FakeUpstreamOptions } from './fake-upstream.js';
+export { type H2Behaviour, h2, h2Frame, MisbehavingH2Server } from './misbehaving-h2-server.js';
 export { type Behaviour, MisbehavingServer, response } from './misbehaving-server.js';
 export { type ToolChanges, toolAt } from './misbehaving-tool.js';
 export { type NatsServer, startNats } from './nats-server.js';
@@ -27,4 +28,5 @@ export {
   tooLarge,
   until,
 } from './scripted-upstream.js';
+export { type SelfSigned, selfSigned } from './self-signed.js';
 export { type Cut, startTcpProxy, type TcpProxy } from './tcp-proxy.js';

@@ -237,9 +237,12 @@ describe('over real connections', () => {
     expect(verdict).toMatchObject({ cause: 'egress_refused' });
   });
 
-  test('a TLS upstream is refused in the same way', async () => {
-    const verdict = await call(upstreamsWith(new Egress(rules())), `https://127.0.0.1:${server.port}`);
-    expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'egress_refused' });
+  test.each([false, true])('a TLS upstream is refused in the same way (HTTP/2 offered: %s)', async (http2) => {
+    const url = `https://127.0.0.1:${server.port}`;
+    const before = server.connections;
+    const verdict = await call(upstreamsWith(new Egress(rules())), url, { upstream: { http2 } });
+    expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'egress_refused', sent: false });
+    expect(server.connections).toBe(before);
   });
 
   test('a redirect to another host is not followed', async () => {

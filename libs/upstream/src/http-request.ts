@@ -20,8 +20,14 @@ export interface WireRequest {
 
 const attemptHeader = 'X-Attempt-Id';
 
-/** Ours alone: a tool file that set them would break the one promise they carry. */
-const reserved = new Set(['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding']);
+/**
+ * Ours alone: a tool file that set them would break the one promise they carry; and those that belong to one connection
+ * (RFC 9110, 7.6.1), for which HTTP/2 has no place at all: undici dies of them.
+ */
+const reserved = new Set([
+  ...['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding', 'expect'],
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade', 'http2-settings'],
+]);
 
 /** @throws MappingError when the tool file's mapping cannot be filled in from this request */
 export async function buildCall({

@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '@intendant/intent';
-import { locationField } from './accepted-location.js';
 import { MappingError } from './mapping-error.js';
 
 export interface TemplateValues {
@@ -12,7 +11,9 @@ export interface TemplateValues {
 
 const placeholder = /\{\{\s*(.*?)\s*\}\}/g;
 
-/** A whole path that the upstream named, see accepted-location.ts. */
+/** Field of accepted data for the path that the header `Location` named, see accepted-location.ts. */
+export const locationField = '$location';
+
 const wholeLocation = /^\/\{\{\s*accepted\.\$location\s*\}\}$/;
 
 /**

@@ -111,8 +111,7 @@ function withoutCredential(error: unknown, signal: AbortSignal | undefined): Ver
     : error instanceof EgressRefused
       ? (['egress_refused', false] as const)
       : (['credential_unavailable', true] as const);
-  const detail = shortText(messageOf(error));
-  return { kind: 'not_executed', cause, transient, retryAfterMs: null, detail, sent: false };
+  return notExecuted(cause, transient, shortText(messageOf(error)));
 }
 
 /** A 401 to a token that can be had anew is no last word: the next attempt carries another. */
