@@ -11,21 +11,25 @@ const config = readUpstreamConfig({ INTENDANT_EGRESS_HOSTS: 'api.example', INTEN
 const tool = toolAt('https://api.example');
 const { upstream } = tool;
 
-test('a tool that this process can serve fits', () => {
+test('a tool that this process can serve fits', async () => {
   const sandbox = { ...upstream, credential: 'mail' };
-  expect(misfits(config, { ...tool, upstream: { ...upstream, credential: 'payments' }, sandbox })).toEqual([]);
+  expect(await misfits(config, { ...tool, upstream: { ...upstream, credential: 'payments' }, sandbox })).toEqual([]);
 });
 
-test('a tool whose host is not allowed does not fit, and its sandbox neither', () => {
+test('a tool whose host is not allowed does not fit, and its sandbox neither', async () => {
   const wrong = { ...upstream, baseUrl: 'https://other.example/v1' };
   const message = 'other.example:443 must not be called: it is not in INTENDANT_EGRESS_HOSTS';
-  expect(misfits(config, { ...tool, upstream: wrong })).toEqual([{ path: ['upstream', 'http', 'baseUrl'], message }]);
-  expect(misfits(config, { ...tool, sandbox: wrong })).toEqual([{ path: ['upstream', 'sandbox', 'baseUrl'], message }]);
+  expect(await misfits(config, { ...tool, upstream: wrong })).toEqual([
+    { path: ['upstream', 'http', 'baseUrl'], message },
+  ]);
+  expect(await misfits(config, { ...tool, sandbox: wrong })).toEqual([
+    { path: ['upstream', 'sandbox', 'baseUrl'], message },
+  ]);
 });
 
-test('a tool that names a credential nobody has does not fit, which is said once', () => {
+test('a tool that names a credential nobody has does not fit, which is said once', async () => {
   const wrong = { ...upstream, credential: 'payment' };
-  expect(misfits(config, { ...tool, upstream: wrong, sandbox: wrong })).toEqual([
+  expect(await misfits(config, { ...tool, upstream: wrong, sandbox: wrong })).toEqual([
     {
       path: ['upstream', 'http', 'credential'],
       message: 'not in INTENDANT_CREDENTIALS, which has payments, mail',
@@ -33,11 +37,11 @@ test('a tool that names a credential nobody has does not fit, which is said once
   ]);
 });
 
-test('a tool that sets the header of its credential does not fit', () => {
+test('a tool that sets the header of its credential does not fit', async () => {
   const headers = { 'x-api-key': 'own' };
   const lookup = { ...toolAt('').upstream.lookup, headers } as typeof upstream.lookup;
   const message = 'set by the credential; remove one of them';
-  expect(misfits(config, { ...tool, upstream: { ...upstream, credential: 'mail', headers, lookup } })).toEqual([
+  expect(await misfits(config, { ...tool, upstream: { ...upstream, credential: 'mail', headers, lookup } })).toEqual([
     { path: ['upstream', 'http', 'headers', 'x-api-key'], message },
     { path: ['upstream', 'lookup', 'headers', 'x-api-key'], message },
   ]);
