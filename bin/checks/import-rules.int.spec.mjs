@@ -40,6 +40,8 @@ const mistakes = [
   ['apps/policy/src/http.ts', 'undici', 'only-upstream-calls-out'],
   ['apps/policy/src/address.ts', 'ipaddr.js', 'only-upstream-judges-addresses'],
   ['apps/policy/src/module.ts', 'jiti', 'only-upstream-loads-modules'],
+  ['apps/policy/src/mcp.ts', '@modelcontextprotocol/client', 'only-upstream-speaks-mcp'],
+  ['libs/upstream/src/mcp-served.ts', '@modelcontextprotocol/server', 'mcp-servers-are-for-tests'],
   ['libs/upstream/src/define-tool.ts', 'node:fs', 'tool-entry-imports-nothing'],
   ['apps/policy/src/token.ts', 'jose', 'only-credentials-uses-jose'],
   ['libs/store/src/wired.ts', '@nestjs/common', 'nest-is-wiring'],
@@ -63,6 +65,7 @@ const legal = [
   ['apps/cli/src/certifies.ts', '@intendant/certify'],
   ['migrations/data-source.ts', 'typeorm'],
   ['test/flow.spec.ts', 'undici'],
+  ['libs/upstream/src/mcp-session.ts', '@modelcontextprotocol/client'],
   ['examples/notes.ts', '../libs/upstream/src/define-tool.js'],
 ];
 

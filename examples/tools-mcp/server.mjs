@@ -1,20 +1,31 @@
-// A small MCP server on stdio that keeps notes. It honours keys: a second call with the key of a first one changes
-// nothing and answers the same. Notes live as long as the process.
+// A small MCP server on stdio that keeps notes in a file. It honours keys: a second call with the key of a first one
+// changes nothing and answers the same.
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-/** Notes by the key they were added under. */
-const notes = new Map();
+const file = process.env['NOTES_FILE'] ?? 'notes.jsonl';
+
+/** Read anew each time: several servers may share the file. */
+function notes() {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
 
 const tools = {
   add_note: ({ text }, key) => {
-    const known = notes.get(key);
+    const known = notes().find((note) => note.reference === key);
     if (known !== undefined) return known;
-    const note = { note_id: `note-${notes.size + 1}`, text };
-    notes.set(key, note);
+    const note = { note_id: `note-${notes().length + 1}`, reference: key, text };
+    mkdirSync(dirname(file), { recursive: true });
+    appendFileSync(file, `${JSON.stringify(note)}\n`);
     return note;
   },
-  find_notes: ({ reference }) => ({ notes: notes.has(reference) ? [notes.get(reference)] : [] }),
+  find_notes: ({ reference }) => ({ notes: notes().filter((note) => note.reference === reference) }),
 };
 
 const server = new Server({ name: 'notes', version: '1' }, { capabilities: { tools: {} } });

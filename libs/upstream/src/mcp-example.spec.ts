@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadTools } from '@intendant/tools';
 import { expect, test } from 'vitest';
@@ -6,11 +9,12 @@ import { Upstreams } from './index.js';
 const folder = fileURLToPath(new URL('../../../examples/tools-mcp', import.meta.url));
 
 test('the example is a tool file that loads, and its server keeps what it is said to keep', async () => {
-  const tool = (await loadTools(folder, process.env)).get('notes.add');
+  const notes = await mkdtemp(join(tmpdir(), 'notes-'));
+  const tool = (await loadTools(folder, { NOTES_FILE: join(notes, 'notes.jsonl') })).get('notes.add');
   if (tool === undefined) throw new Error('no notes.add');
   const upstreams = new Upstreams(() => null);
   const request = { tool, args: { text: 'hi' }, key: 'k', intentId: 'i', tenant: 't', runId: 'r', sandbox: false };
-  const note = { note_id: 'note-1', text: 'hi' };
+  const note = { note_id: 'note-1', reference: 'k', text: 'hi' };
   expect(await upstreams.lookup(request)).toEqual({ kind: 'absent' });
   for (const attemptId of ['a-1', 'a-2']) {
     const verdict = await upstreams.call({ ...request, attemptId }, { mayStart: () => true });
@@ -18,4 +22,5 @@ test('the example is a tool file that loads, and its server keeps what it is sai
   }
   expect(await upstreams.lookup(request)).toEqual({ kind: 'present', data: note });
   await upstreams.close();
+  await rm(notes, { recursive: true });
 });

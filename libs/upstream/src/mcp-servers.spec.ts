@@ -11,6 +11,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, inputRequired, Server } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Credential } from './credential.js';
+import { Egress } from './egress.js';
 import { McpAdapter } from './mcp-adapter.js';
 import { McpHttp } from './mcp-http.js';
 import { McpProcess } from './mcp-process.js';
@@ -27,7 +28,7 @@ afterEach(() => adapter.close());
 let calls = 0;
 
 function call(server: McpUpstream['server'], options: Options = {}): Promise<Verdict> {
-  const { credential = null, signal, limits = {}, changes = {}, file } = options;
+  const { credential = null, signal, limits = {}, changes = {}, file, by = adapter } = options;
   const upstream: McpUpstream = {
     kind: 'mcp',
     name: 'real',
@@ -42,7 +43,7 @@ function call(server: McpUpstream['server'], options: Options = {}): Promise<Ver
     ...changes,
   };
   const tool: ToolDefinition = { ...toolAt('http://nowhere', { limits }), upstream };
-  return adapter.call(
+  return by.call(
     {
       upstream,
       credential,
@@ -67,6 +68,7 @@ interface Options {
   readonly limits?: Partial<ToolDefinition['limits']>;
   readonly changes?: Partial<McpUpstream>;
   readonly file?: string;
+  readonly by?: McpAdapter;
 }
 
 const bearer = (secret: string, refused?: () => void): Credential => ({
@@ -142,6 +144,14 @@ describe('a server over HTTP', () => {
     };
     expect(await call(here())).toMatchObject({ kind: 'unknown', cause: 'rpc_-32603' });
   });
+});
+
+test('a server that the deployment may not call is not called', async () => {
+  const egress = new Egress({ hosts: [], special: null });
+  const guarded = new McpAdapter(() => null, 100_000, new Pools(egress));
+  const verdict = await call({ transport: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} }, { by: guarded });
+  expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'egress_refused', transient: false, sent: false });
+  await guarded.close();
 });
 
 test.each([
