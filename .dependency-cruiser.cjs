@@ -5,6 +5,9 @@ const specs = '\\.spec(-helper)?\\.ts$';
 const room = (path) => ({ path: `^${path}/`, pathNot: specs });
 const npm = (names) => `(^|/)node_modules/(@types/)?(${names})/`;
 
+/** What modules of tools import as `intendant/tool`: the public entry, which imports nothing. */
+const toolEntry = '^libs/upstream/src/define-tool\\.ts$';
+
 /** A room may import itself and the listed rooms, of our own code. */
 const may = (name, path, allowed, comment) => ({
   name,
@@ -142,12 +145,24 @@ module.exports = {
       from: room('migrations'),
       to: { path: 'node_modules/', pathNot: npm('typeorm|pg') },
     },
-    may(
-      'examples-are-outsiders',
-      'examples',
-      ['libs/contracts'],
-      'Demo and demo upstream stand for other people’s programs: they use the public surface.',
-    ),
+    {
+      name: 'examples-are-outsiders',
+      comment: 'Demo and demo upstream stand for other people’s programs: they use the public surface.',
+      severity: 'error',
+      from: room('examples'),
+      to: {
+        path: '^(apps|libs|migrations|examples|bench|test)/',
+        pathNot: ['^examples/', '^libs/contracts/', toolEntry],
+      },
+    },
+    {
+      name: 'tool-entry-imports-nothing',
+      comment:
+        'Modules of tools load their own copy of it, from any folder; whatever it imported would have to be there.',
+      severity: 'error',
+      from: { path: toolEntry },
+      to: { path: '.' },
+    },
     {
       name: 'libs-do-not-import-apps',
       comment: 'A lib that knows an app cannot be used by another.',
@@ -176,7 +191,7 @@ module.exports = {
       comment: 'What a lib does not export is its own business and may change any day.',
       severity: 'error',
       from: { path: '^(?:apps|libs|migrations|examples|bench|test)/([^/]+)' },
-      to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
+      to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$', toolEntry] },
     },
     {
       name: 'apps-keep-their-insides',
@@ -251,6 +266,24 @@ module.exports = {
       'ipaddr\\.js',
       ['^libs/upstream/'],
       'Whether an address is of the public internet is decided in one place.',
+    ),
+    only(
+      'only-upstream-speaks-mcp',
+      '@modelcontextprotocol/client',
+      ['^libs/upstream/src/mcp-', ...tests],
+      'Its client sends again after some answers; one place knows which, and prevents it.',
+    ),
+    only(
+      'mcp-servers-are-for-tests',
+      '@modelcontextprotocol/(server|node)',
+      [specs, '\\.spec-helper\\.mjs$', '^examples/tools-mcp/', ...tests],
+      'The SDK for servers is installed for tests and examples; a service is a client only.',
+    ),
+    only(
+      'only-upstream-loads-modules',
+      'jiti',
+      ['^libs/upstream/'],
+      'Code of tools runs where calls are made, and nowhere else.',
     ),
     only(
       'only-credentials-uses-jose',

@@ -56,7 +56,14 @@ CREATE TABLE intents (
   CONSTRAINT intents_effect_check CHECK ((effect = ANY (ARRAY['read'::text, 'write'::text, 'destructive'::text]))),
   CONSTRAINT intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text, 'dead_lettered'::text, 'committed'::text, 'failed'::text, 'denied'::text, 'cancelled'::text, 'expired'::text]))),
   CONSTRAINT intents_version_check CHECK ((version >= 1)),
-  CONSTRAINT whatever_can_move_is_swept CHECK (((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text])) = (wake_at IS NOT NULL)))
+  CONSTRAINT whatever_can_move_is_swept CHECK ((((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text])) = (wake_at IS NOT NULL)) OR (state = 'committed'::text)))
+);
+
+CREATE TABLE lookup_receipts (
+  tool text NOT NULL,
+  digest text NOT NULL,
+  intent_id text COLLATE "C" NOT NULL,
+  CONSTRAINT lookup_receipts_pkey PRIMARY KEY (tool, digest)
 );
 
 CREATE TABLE migrations (
@@ -143,6 +150,7 @@ AS $function$
 GRANT INSERT, SELECT, UPDATE ON dead_messages TO intendant_app;
 GRANT INSERT, SELECT ON events TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON intents TO intendant_app;
+GRANT INSERT, SELECT, UPDATE ON lookup_receipts TO intendant_app;
 GRANT SELECT ON migrations TO intendant_app;
 GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON runs TO intendant_app;

@@ -25,6 +25,8 @@ const meanings: Readonly<Record<string, Explain>> = {
   replay_requested: ({ by, reason }) => `${by} asks for it to be taken up again: ${reason}`,
   resolved: ({ by, outcome, evidence }) => `${by} says: ${outcome}. Evidence: ${evidence}`,
   cancelled: ({ by }) => `cancelled by ${by} before it was sent`,
+  cancel_requested: ({ by }) => `${by} asks to cancel it; what is under way is aborted and nothing is sent again`,
+  reviewed: ({ detail }) => `looked at once more after the commit: ${detail}`,
   expired: () => 'not sent in the time its run allowed; nothing happened',
   corrected: ({ finding }) => `late evidence: ${finding}`,
 };
@@ -32,6 +34,7 @@ const meanings: Readonly<Record<string, Explain>> = {
 const proofs: Readonly<Record<string, string>> = {
   response: "the upstream's answer",
   lookup: 'asking the upstream',
+  poll: 'following it to its end',
   operator: 'a person',
 };
 

@@ -3,7 +3,7 @@ import { factsAbout } from './ledger-agreement.js';
 import type { LedgerLine } from './upstream.js';
 
 interface Ending {
-  readonly proof: 'response' | 'lookup' | 'operator';
+  readonly proof: 'response' | 'lookup' | 'poll' | 'operator';
   readonly requests: number;
   readonly effects: number;
 }

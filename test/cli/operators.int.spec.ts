@@ -104,6 +104,13 @@ describe('the command line of an operator', () => {
     });
   });
 
+  it('shows until when an intent may safely be sent again', async () => {
+    const { intentId } = await record({ terms: { ...quickTerms, guarantee: 'idempotency_key', retentionMs: 60_000 } });
+    await change(intentId, { type: 'start_attempt', attemptId: 'a' });
+    const { out } = await cli.run(['intents', 'show', intentId]);
+    expect(out.join('\n')).toMatch(/^resend {2}safe until \d{4}-\d\d-\d\dT[\d:.]+Z$/m);
+  });
+
   it('follows an intent until it is settled', async () => {
     const { intentId } = await record();
     const watching = cli.run(['intents', 'watch', intentId, '--json']);
@@ -121,16 +128,31 @@ describe('the command line of an operator', () => {
     ]);
   });
 
-  it('cancels what was not sent, and says so when it is too late', async () => {
+  it('cancels what was not sent, and says what it does not know about the rest', async () => {
     const { intentId } = await record();
     expect(await cli.run(['intents', 'cancel', intentId])).toMatchObject({ status: 0, err: [] });
     expect((await store.intents.load(intentId))?.state).toBe('cancelled');
     const { intentId: sent } = await record();
     await change(sent, { type: 'start_attempt', attemptId: 'a' });
-    expect(await cli.run(['intents', 'cancel', sent])).toMatchObject({
+    expect(await cli.run(['intents', 'cancel', sent, '--wait', '0'])).toMatchObject({
       status: 1,
-      err: [expect.stringContaining('may have been sent already')],
+      err: [expect.stringContaining('not known yet whether it happened')],
     });
+    const ended = cli.run(['intents', 'cancel', sent]);
+    await change(sent, {
+      type: 'record_verdict',
+      attemptId: 'a',
+      verdict: {
+        kind: 'not_executed',
+        cause: 'aborted_unsent',
+        transient: true,
+        retryAfterMs: null,
+        detail: '',
+        sent: false,
+      },
+      jitter: 0,
+    });
+    expect(await ended).toMatchObject({ status: 0, err: [] });
   });
 
   it('lists, shows, refuses to replay and resolves a dead letter', async () => {

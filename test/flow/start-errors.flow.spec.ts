@@ -150,6 +150,32 @@ describe('a service that cannot start says why, what to do, and ends with 1', ()
     }
   });
 
+  test.each(['dispatcher', 'reconciler', 'standalone'])(
+    'when a tool of the %s has an upstream that must not be called, or a credential that is not there',
+    async (name) => {
+      const source = await readFile(path.join(ownTools, 'effects.keyed.tool.yaml'), 'utf8');
+      const file = path.join(tools, 'misfit.tool.yaml');
+      await writeFile(file, source.replace('path: /effects/keyed,', 'path: /effects/keyed, credential: nobody,'));
+      try {
+        const said = await refusal(name, { INTENDANT_TOOLS_DIR: tools, INTENDANT_EGRESS_PRIVATE: '' });
+        expect(said).toMatch(/misfit\.tool\.yaml:\d+ upstream\.http\.baseUrl: 127\.0\.0\.1 must not be called/);
+        expect(said).toMatch(/misfit\.tool\.yaml:\d+ upstream\.http\.credential: not in INTENDANT_CREDENTIALS/);
+      } finally {
+        await rm(file);
+      }
+    },
+  );
+
+  test('when the credentials or the hosts have a mistake, without showing a secret', async () => {
+    const credentials = 'payments: { beerer: planted-secret }';
+    const said = await refusal('dispatcher', { INTENDANT_CREDENTIALS: credentials });
+    expect(said).toContain('INTENDANT_CREDENTIALS payments: has no kind of credential');
+    expect(said).not.toContain('planted');
+    expect(await refusal('reconciler', { INTENDANT_EGRESS_HOSTS: 'https://a.example' })).toContain(
+      'INTENDANT_EGRESS_HOSTS: "https://a.example" is not a host; must be a host such as api.example.com',
+    );
+  });
+
   test('when a tool changes its contract under the same version', async () => {
     const file = path.join(tools, 'changing.tool.yaml');
     const source = (await readFile(path.join(ownTools, 'effects.keyed.tool.yaml'), 'utf8')).replace(

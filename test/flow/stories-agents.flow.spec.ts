@@ -18,6 +18,11 @@ const load = async (intentId: string): Promise<Intent> => {
   return intent;
 };
 const cancel = (intentId: string) => stack.store.door.execute({ intentId, command: { type: 'cancel', by: 'ada' } });
+/** Why it was not known, each time it became unknown. */
+const doubtsAbout = async (intentId: string) =>
+  (await stack.store.intents.history(intentId)).flatMap(({ event }) =>
+    event.type === 'outcome_unknown' ? [event.cause] : [],
+  );
 
 const stopDispatchers = () =>
   Promise.all(stack.services.filter((service) => service.name === 'dispatcher').map((service) => service.stop()));
@@ -50,19 +55,38 @@ test('an intent that is cancelled before its dispatch is never sent, and says so
   expect(dispatcher.log.join('\n')).not.toContain('"level":50');
 });
 
-test('cancelling what is on the wire is refused, and the intent ends in what really happened (T9)', async () => {
+test('cancelling what is on the wire aborts it, and the intent ends in what really happened (T9)', async () => {
   const agent = await stack.agent();
-  stack.upstream.behave({ match: { bodyContains: agent.runId }, behaviour: { delayMs: 1_000 } });
+  stack.upstream.behave({ match: { bodyContains: agent.runId }, behaviour: { then: 'hang' } });
   const { intentId } = await agent.submit('effects.late', { ref: agent.runId }, { stepId: 's1' });
   const key = await stack.keyOf(intentId);
   await stack.upstream.waitForRequest({ key }, 20_000);
 
-  expect(await cancel(intentId)).toMatchObject({ kind: 'rejected', reason: 'in_flight' });
+  expect(await cancel(intentId)).toMatchObject({ kind: 'accepted', intent: { state: 'dispatching' } });
   expect(await stack.settled(intentId)).toBe('committed');
+  expect(await doubtsAbout(intentId)).toEqual(['aborted']);
   expect([stack.requests(key).length, stack.effects(key).length]).toEqual([1, 1]);
 });
 
-test('cancelling an intent whose outcome is unknown is refused until the outcome is known (T9)', async () => {
+test('a cancelled call that did not happen is not sent again, and says that it was cancelled (T9)', async () => {
+  const agent = await stack.agent();
+  stack.upstream.behave({ match: { bodyContains: agent.runId }, behaviour: { commit: false, then: 'hang' } });
+  const call = ['effects.searched', { ref: agent.runId }, { stepId: 's1' }] as const;
+  const { intentId } = await agent.submit(...call);
+  const key = await stack.keyOf(intentId);
+  await stack.upstream.waitForRequest({ key }, 20_000);
+
+  expect(await cancel(intentId)).toMatchObject({ kind: 'accepted' });
+  expect(await stack.settled(intentId)).toBe('failed');
+  expect(await agent.submit(...call)).toMatchObject({
+    status: 'failed',
+    outcome: 'not_executed',
+    error: { code: 'cancelled', retryable: false },
+  });
+  expect([stack.requests(key).length, stack.effects(key).length]).toEqual([1, 0]);
+});
+
+test('cancelling an intent whose outcome is unknown ends in what really happened (T9)', async () => {
   const agent = await stack.agent();
   const behaviour = { then: 'reset', lookup: 'lag:1500' } as const;
   stack.upstream.behave({ match: { bodyContains: agent.runId }, behaviour });
@@ -71,7 +95,7 @@ test('cancelling an intent whose outcome is unknown is refused until the outcome
 
   const asked = await agent.submit('effects.late', { ref: agent.runId }, { stepId: 's1' });
   expect(asked).toMatchObject({ intentId, status: 'unknown', error: { code: 'outcome_unknown', retryable: false } });
-  expect(await cancel(intentId)).toMatchObject({ kind: 'rejected', reason: 'in_flight' });
+  expect(await cancel(intentId)).toMatchObject({ kind: 'accepted', intent: { state: 'unknown' } });
   expect(await stack.settled(intentId)).toBe('committed');
   expect(stack.effects(await stack.keyOf(intentId))).toHaveLength(1);
 });

@@ -79,8 +79,52 @@ describe('the command line', () => {
     writeFileSync(path.join(line.directory, 'get.tool.yaml'), tool('orders.get', 'effect: read'));
     expect(await line.run(['tools', 'lint', 'get.tool.yaml'])).toEqual({
       status: 0,
-      out: ['1 tool, no problems'],
+      out: [
+        'orders.get  read',
+        '  WINDOW       VALUE  BASIS     HOLDS',
+        '  lease        15 s   computed  must be longer than connect 2 s + call 10 s + clock margin 1 s = 13 s',
+        '  longest run  24 h   chosen    must be at least lease = 15 s',
+        '',
+        '1 tool, no problems',
+      ],
       err: [],
+    });
+  });
+
+  it('shows how each window of a tool is known, and what the file says more than can be relied upon', async () => {
+    const line = cli({ ORDERS_URL: 'http://127.0.0.1:1' });
+    const text = tool('orders.cancel', 'effect: write')
+      .replace('method: GET', 'method: POST')
+      .replace(
+        /$/,
+        '  guarantee: idempotency_key\n  keyRetention: { value: PT24H, basis: assumed }\n  maxProcessing: { value: 3s, basis: measured }\n',
+      );
+    writeFileSync(path.join(line.directory, 'cancel.tool.yaml'), text);
+    const { out } = await line.run(['tools', 'lint', 'cancel.tool.yaml']);
+    expect(out).toContain('orders.cancel  write, guarantee none, lookup none');
+    expect(out).toContain(
+      '  note: keyRetention (24 h) is assumed and counts as zero: the guarantee relied upon is none, not idempotency_key',
+    );
+    const [json] = (await line.run(['tools', 'lint', 'cancel.tool.yaml', '--json'])).out;
+    expect(JSON.parse(String(json))).toEqual({
+      tools: [
+        {
+          name: 'orders.cancel',
+          file: path.join(line.directory, 'cancel.tool.yaml'),
+          guarantee: 'none',
+          lookup: 'none',
+          windows: expect.arrayContaining([
+            {
+              name: 'settle',
+              ms: 4_000,
+              basis: 'computed',
+              requirement: 'must be at least maxProcessing 3 s + lookup.lag 0 ms + margin 100 ms = 3.1 s',
+            },
+          ]),
+          notes: [expect.stringContaining('counts as zero')],
+        },
+      ],
+      problems: [],
     });
   });
 

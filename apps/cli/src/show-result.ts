@@ -2,16 +2,21 @@ import type { IntentResult } from '@intendant/contracts';
 import type { Context } from './context.js';
 import { printable } from './table.js';
 
+/** As operators read one intent, it also says until when it may safely be sent again. */
+type Shown = IntentResult & { readonly safeResendUntil?: string | null };
+
 /** Prints a result for a person or as JSON; a result with an error makes the command fail. */
-export function showResult(context: Context, result: IntentResult, json: boolean | undefined): void {
-  const { intentId, tool, status, outcome, replayed, data, error } = result;
+export function showResult(context: Context, result: Shown, json: boolean | undefined): void {
+  const { intentId, tool, status, outcome, replayed, sandbox, safeResendUntil, data, error } = result;
   if (error) context.failed();
   if (json) {
     context.out(JSON.stringify(result));
     return;
   }
-  context.out(`${tool}  ${status} (${outcome})${replayed ? ', answered from an earlier submit' : ''}`);
+  const marks = `${sandbox ? ', in the sandbox' : ''}${replayed ? ', answered from an earlier submit' : ''}`;
+  context.out(`${tool}  ${status} (${outcome})${marks}`);
   context.out(`intent  ${intentId}`);
+  if (safeResendUntil) context.out(`resend  safe until ${safeResendUntil}`);
   if (data !== null) context.out(`data    ${printable(JSON.stringify(data))}`);
   if (error) {
     context.out(`error   ${error.code}: ${printable(error.message)}`);

@@ -41,16 +41,21 @@ export class Attempts {
     return { intent, leaseEnds: asked + intent.proposal.terms.leaseMs - clockToleranceMs };
   }
 
-  /** Sends it, at most once, and records the verdict. */
-  async finish(open: OpenAttempt): Promise<void> {
+  /** Those that somebody asked to cancel, by the log. */
+  cancelRequested(intentIds: readonly string[]): Promise<string[]> {
+    return this.store.intents.cancelRequested(intentIds);
+  }
+
+  /** Sends it, at most once, and records the verdict. `signal` aborts what is under way; the verdict says what that left. */
+  async finish(open: OpenAttempt, signal: AbortSignal): Promise<void> {
     faultPoint('dispatcher.after_start');
-    const verdict = await this.send(open);
+    const verdict = await this.send(open, signal);
     faultPoint('dispatcher.after_answer');
     await this.report(open.intent, verdict);
     faultPoint('dispatcher.after_verdict');
   }
 
-  private async send({ intent, leaseEnds }: OpenAttempt): Promise<Verdict> {
+  private async send({ intent, leaseEnds }: OpenAttempt, signal: AbortSignal): Promise<Verdict> {
     const { proposal, attempt } = intent;
     const tool = this.tools.get(proposal.tool);
     if (!tool || tool.contractDigest !== proposal.contractDigest) return notLoaded(tool, intent);
@@ -60,6 +65,7 @@ export class Attempts {
     return this.upstream.call(
       { tool, args, key, intentId, tenant, runId, attemptId, sandbox },
       {
+        signal,
         // A process that was stopped for a while must not send under a lease that others see as ended.
         mayStart: () => monotonic() + tool.limits.callMs < leaseEnds,
         onSend: () => {
@@ -84,13 +90,7 @@ export class Attempts {
     let known: Intent | undefined = intent;
     for (let pause = 100; ; pause = Math.min(pause * 2, 5_000)) {
       try {
-        const result = await this.store.door.execute({ intentId, command, commandId, ...(known && { known }) });
-        if (result.kind === 'accepted' && result.events.some((event) => event.type === 'corrected')) {
-          this.logger.error(
-            { intentId, attempt: intent.attempt.number },
-            'late success: the upstream exceeded its declared maximum processing time',
-          );
-        }
+        await this.store.door.execute({ intentId, command, commandId, ...(known && { known }) });
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
@@ -107,5 +107,5 @@ function notLoaded(tool: ToolDefinition | undefined, { proposal }: In<'dispatchi
   const detail = tool
     ? `this dispatcher has ${proposal.tool} with another contract`
     : `this dispatcher has no tool ${proposal.tool}`;
-  return { kind: 'not_executed', cause: 'tool_not_loaded', transient: true, retryAfterMs: null, detail };
+  return { kind: 'not_executed', cause: 'tool_not_loaded', transient: true, retryAfterMs: null, detail, sent: false };
 }

@@ -1,5 +1,5 @@
 import { durables, type HintMessage, OnHint, OnWork, type WorkMessage } from '@intendant/bus';
-import { readRing, subjects } from '@intendant/contracts';
+import { readIds, readRing, subjects } from '@intendant/contracts';
 import { Controller } from '@nestjs/common';
 import { Dispatcher } from './dispatcher.js';
 
@@ -19,5 +19,11 @@ export class DispatcherController {
   async hint(hint: HintMessage): Promise<void> {
     const ring = readRing(hint.payload);
     if (ring) await this.dispatcher.take(ring);
+  }
+
+  /** Every replica hears of a cancel; the one that is sending aborts. */
+  @OnHint(subjects.hintCancel)
+  cancel({ payload }: HintMessage): void {
+    this.dispatcher.abort(readIds(payload));
   }
 }

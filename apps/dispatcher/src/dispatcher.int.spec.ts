@@ -170,6 +170,48 @@ test('an intent that cannot be read does not bring its announcement back', async
   await database.query("DELETE FROM events WHERE type = 'teleported'");
 });
 
+describe('a cancel of what is on the wire', () => {
+  const cancel = (id: string) => store.door.execute({ intentId: id, command: { type: 'cancel', by: 'ada' } });
+
+  /** An attempt whose upstream took the request and says nothing. */
+  async function hanging(): Promise<{ replica: Dispatcher; id: string }> {
+    server.script({ at: 'request', then: 'hang' });
+    const ring = await ringFor(1);
+    const replica = dispatcher();
+    await replica.take(ring);
+    await server.seen(1);
+    return { replica, id: only(ring) };
+  }
+
+  test('ends the connection at once and leaves open what happened', async () => {
+    const { replica, id } = await hanging();
+    await cancel(id);
+    replica.abort([id]);
+    await reaches(id, 'unknown');
+    expect(await find(id, 'outcome_unknown')).toMatchObject({ cause: 'aborted' });
+    expect(await types(id)).toContain('cancel_requested');
+  });
+
+  test('is found in the log where the hint about it was lost', async () => {
+    const { replica, id } = await hanging();
+    await cancel(id);
+    await vi.waitFor(async () => {
+      await replica.abortCancelled();
+      expect((await store.intents.load(id))?.state).toBe('unknown');
+    }, 10_000);
+  });
+
+  test('of another replica is none of its business', async () => {
+    const { replica, id } = await hanging();
+    replica.abort(['01J9Z3M5V6W7X8Y9Z0A1B2C3D4']);
+    await replica.abortCancelled();
+    expect((await store.intents.load(id))?.state).toBe('dispatching');
+    server.resetConnections();
+    await reaches(id, 'unknown');
+    expect(await find(id, 'outcome_unknown')).toMatchObject({ cause: 'reset_after_send' });
+  });
+});
+
 describe('stopping', () => {
   test('waits for what is on the wire and takes nothing new', async () => {
     server.script({ at: 'request', then: 'hang' });

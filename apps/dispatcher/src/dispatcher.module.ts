@@ -1,19 +1,28 @@
-import type { Logger } from '@intendant/runtime';
+import { type Logger, Loop } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { loadTools, type ToolRegistry } from '@intendant/tools';
 import { misfits, openUpstreams, Upstreams } from '@intendant/upstream';
-import { type BeforeApplicationShutdown, type DynamicModule, Module } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { Attempts } from './attempts.js';
 import type { DispatcherConfig } from './config.js';
 import { DispatcherController } from './dispatcher.controller.js';
-import { Dispatcher } from './dispatcher.js';
+import { cancelCheckMs, Dispatcher } from './dispatcher.js';
+
+const cancelWatch = Symbol('watch for cancelled attempts');
 
 /** Needs Store and Bus from the application around it. */
 @Module({})
-export class DispatcherModule implements BeforeApplicationShutdown {
+export class DispatcherModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     private readonly dispatcher: Dispatcher,
     private readonly upstream: Upstreams,
+    @Inject(cancelWatch) private readonly cancels: Loop,
   ) {}
 
   static forRoot(config: Pick<DispatcherConfig, 'toolsDir' | 'upstream'>, logger: Logger): DynamicModule {
@@ -36,12 +45,22 @@ export class DispatcherModule implements BeforeApplicationShutdown {
           useFactory: (store: Store, tools: ToolRegistry, upstream: Upstreams) =>
             startingWith(store, new Dispatcher(new Attempts(store, tools, upstream, logger), tools, logger)),
         },
+        {
+          provide: cancelWatch,
+          inject: [Dispatcher],
+          useFactory: (dispatcher: Dispatcher) => watchCancels(dispatcher, logger),
+        },
       ],
     };
   }
 
+  onApplicationBootstrap(): void {
+    this.cancels.start();
+  }
+
   async beforeApplicationShutdown(): Promise<void> {
     await this.dispatcher.stop();
+    await this.cancels.stop();
     await this.upstream.close();
   }
 }
@@ -50,4 +69,12 @@ export class DispatcherModule implements BeforeApplicationShutdown {
 function startingWith(store: Store, dispatcher: Dispatcher): Dispatcher {
   store.door.startWith(dispatcher);
   return dispatcher;
+}
+
+function watchCancels(dispatcher: Dispatcher, logger: Logger): Loop {
+  const runOnce = async () => {
+    await dispatcher.abortCancelled();
+    return 0;
+  };
+  return new Loop({ name: 'watch-cancels', idleMs: cancelCheckMs, logger, runOnce });
 }

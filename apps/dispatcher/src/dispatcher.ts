@@ -4,6 +4,7 @@ import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { type Reservation, type Starter, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import type { Attempts, OpenAttempt } from './attempts.js';
+import { OnWire } from './on-wire.js';
 import { Seen } from './seen.js';
 import { Slots } from './slots.js';
 
@@ -13,6 +14,9 @@ const maxOpen = 512;
 const maxWaiting = 5_000;
 /** Tools whose absence is logged; whoever reaches the subject can name any. */
 const maxNotServed = 1_000;
+
+/** How often the log is asked whether an attempt that is still open was cancelled. */
+export const cancelCheckMs = 1_000;
 
 type Announced = Ring['intents'][number];
 
@@ -25,6 +29,7 @@ export class Dispatcher implements Starter {
   private readonly perTool = new Map<string, Slots>();
   private readonly running = new Set<Promise<void>>();
   private readonly notServed = new Set<string>();
+  private readonly onWire = new OnWire();
 
   constructor(
     private readonly attempts: Attempts,
@@ -121,12 +126,26 @@ export class Dispatcher implements Starter {
 
   private send(id: string, attempt: OpenAttempt, release: () => void): void {
     const wire = this.attempts
-      .finish(attempt)
+      .finish(attempt, this.onWire.begin(id))
       .catch((error: unknown) =>
         this.logger.error({ err: error, intentId: id }, 'attempt left open; its lease will end'),
       )
-      .finally(release);
+      .finally(() => {
+        this.onWire.end(id);
+        release();
+      });
     void this.track(wire);
+  }
+
+  /** Aborts what this process is sending for these intents; what really happened is told by the verdicts. */
+  abort(intentIds: readonly string[]): void {
+    this.onWire.abort(intentIds);
+  }
+
+  /** The same for what the log says, since the hint about a cancel may be lost. */
+  async abortCancelled(): Promise<void> {
+    const ids = this.onWire.longerThan(cancelCheckMs);
+    if (ids.length > 0) this.abort(await this.attempts.cancelRequested(ids));
   }
 
   private release(slots: Slots): void {

@@ -8,9 +8,9 @@ export function timeline(history: readonly RecordedEvent[]): EventEntry[] {
   return history.map(({ version, at, event }) => ({ version, at, ...event }));
 }
 
-/** Without the fields that the runtime filled in for the upstream: agents never see them. */
-export function withoutInjected(entry: EventEntry): object {
+/** As an agent may see it: nothing that the runtime filled in for the upstream, and nothing of the tool's runtime layer. */
+export function asAgentsSeeIt(entry: EventEntry): object {
   if (entry.type !== 'recorded') return entry;
-  const { injected: _, ...proposal } = entry.proposal;
+  const { injected: _, key: __, terms: ___, contractDigest: ____, ...proposal } = entry.proposal;
   return { ...entry, proposal };
 }

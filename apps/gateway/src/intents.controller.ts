@@ -1,15 +1,16 @@
 import { type IntentResult, resultOf } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
 import { hasOutcome, Store } from '@intendant/store';
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Authentication } from './authentication.js';
+import { Authentication, type Reader } from './authentication.js';
 import { intentAfter } from './command-answer.js';
-import { timeline, withoutInjected } from './history.js';
+import { asAgentsSeeIt, timeline } from './history.js';
 import { ForAgentsAndOperators, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
-import { answerState } from './result-response.js';
+import { answerState, type OperatorResult, operatorResult } from './result-response.js';
 import { visibleIntent } from './tenants.js';
 
 /** One intent, for the agent whose run it belongs to and for the operators of its tenant. */
@@ -31,13 +32,10 @@ export class IntentsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('intentId') intentId: string,
-  ): Promise<IntentResult> {
+  ): Promise<IntentResult | OperatorResult> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
-    const intent = await visibleIntent(this.store, reader, intentId);
     const wait = preferredWait(request, reply);
-    if (wait === 0 || hasOutcome(intent)) return answerState(reply, resultOf(intent, false));
-    const later = await this.store.outcomes.wait(intentId, wait * 1_000, { signal: untilClosed(reply), known: intent });
-    return answerState(reply, resultOf(later ?? intent, false));
+    return this.outcome(reply, wait, await visibleIntent(this.store, reader, intentId), reader);
   }
 
   @Get('events')
@@ -48,20 +46,43 @@ export class IntentsController {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     await visibleIntent(this.store, reader, intentId);
     const events = timeline(await this.store.intents.history(intentId));
-    return { events: reader.kind === 'agent' ? events.map(withoutInjected) : events };
+    return { events: reader.kind === 'agent' ? events.map(asAgentsSeeIt) : events };
   }
 
   @Post('cancel')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Cancel an intent that was not sent yet' })
-  @Results('It is cancelled, or was settled before.')
+  @ApiOperation({
+    summary: 'Cancel an intent',
+    description:
+      'What was not sent yet is cancelled. What may have been sent is aborted and not sent again, and ends in what really happened; wait for that with `Prefer: wait`.',
+  })
+  @WaitHeader()
+  @Results('It is cancelled, or settled.', 'It is being aborted; what really happened is not known yet.')
   @Problems('unauthenticated', 'forbidden', 'not_found', 'conflict', 'unavailable')
-  async cancel(@Req() request: FastifyRequest, @Param('intentId') intentId: string): Promise<IntentResult> {
+  async cancel(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('intentId') intentId: string,
+  ): Promise<IntentResult | OperatorResult> {
     const reader = await this.authentication.agentOrOperator(request, 'operator');
     await visibleIntent(this.store, reader, intentId);
+    const wait = preferredWait(request, reply);
     const by = reader.kind === 'agent' ? reader.session.user : reader.operator.name;
     const result = await this.store.door.execute({ intentId, command: { type: 'cancel', by } });
-    return resultOf(intentAfter(result), false);
+    return this.outcome(reply, wait, intentAfter(result), reader);
+  }
+
+  /** The outcome, as far as it is known when the caller's wait, in seconds, is over. */
+  private async outcome(
+    reply: FastifyReply,
+    wait: number,
+    intent: Intent,
+    reader: Reader,
+  ): Promise<IntentResult | OperatorResult> {
+    const asRead = (it: Intent) => (reader.kind === 'operator' ? operatorResult(it) : resultOf(it, false));
+    if (wait === 0 || hasOutcome(intent)) return answerState(reply, asRead(intent));
+    const { intentId } = intent.proposal;
+    const later = await this.store.outcomes.wait(intentId, wait * 1_000, { signal: untilClosed(reply), known: intent });
+    return answerState(reply, asRead(later ?? intent));
   }
 }
 

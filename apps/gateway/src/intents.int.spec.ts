@@ -78,6 +78,25 @@ describe('reading and changing intents', () => {
     expect(answer).toMatchObject({ status: 202, body: { status: 'unknown', error: { nextAction: 'check_outcome' } } });
   });
 
+  it('tells operators, not agents, until when it may safely be sent again', async () => {
+    const { intentId, runId, terms } = await record({
+      terms: { ...quickTerms, guarantee: 'idempotency_key', retentionMs: 60_000 },
+    });
+    const read = async (credential: string) => (await gateway.call('GET', `/v1/intents/${intentId}`, credential)).body;
+    expect(await read(keys.viewer)).toMatchObject({ safeResendUntil: null });
+    await start(intentId);
+    const started = (await store.intents.load(intentId))?.attempts[0]?.startedAt ?? 0;
+    const until = new Date(started + 60_000 - terms.leaseMs).toISOString();
+    expect(await read(keys.viewer)).toMatchObject({ status: 'dispatching', safeResendUntil: until });
+    expect(await read(await tokenFor(runId))).not.toHaveProperty('safeResendUntil');
+  });
+
+  it('marks the result of a sandbox call', async () => {
+    const { intentId, runId } = await record({ sandbox: true });
+    const { body } = await gateway.call('GET', `/v1/intents/${intentId}`, await tokenFor(runId));
+    expect(body).toMatchObject({ intentId, sandbox: true });
+  });
+
   it('reads a denied intent without denying the reading', async () => {
     const failure = { code: 'permission_denied', message: 'Not allowed.', details: {} };
     const { intentId, runId } = await record({}, { allow: false, failure });
@@ -103,7 +122,7 @@ describe('reading and changing intents', () => {
     }
   });
 
-  it('tells what happened in order, and agents nothing of the injected fields', async () => {
+  it('tells what happened in order, and agents nothing of the injected fields and the runtime layer', async () => {
     const { intentId, runId } = await record({ injected: { agent_user: 'ada' } });
     await start(intentId);
     const path = `/v1/intents/${intentId}/events`;
@@ -113,7 +132,9 @@ describe('reading and changing intents', () => {
       { version: 2, type: 'authorized', basis: 'admitted' },
       { version: 3, type: 'attempt_started', attempt: 1 },
     ]);
-    expect(JSON.stringify(body)).not.toContain('injected');
+    for (const field of ['injected', '"key"', 'terms', 'contractDigest']) {
+      expect(JSON.stringify(body)).not.toContain(field);
+    }
     expect(JSON.stringify((await gateway.call('GET', path, keys.viewer)).body)).toContain(
       '"injected":{"agent_user":"ada"}',
     );
@@ -135,10 +156,13 @@ describe('reading and changing intents', () => {
       status: 403,
       body: { detail: expect.stringContaining('needs the role operator') },
     });
-    const { status, body } = await cancel(keys.operator);
-    expect(status).toBe(409);
-    expect(body).toMatchObject({
-      error: { code: 'conflict', nextAction: 'check_outcome', details: { state: 'dispatching', intentId } },
+    expect(await cancel(keys.operator)).toMatchObject({ status: 202, body: { status: 'dispatching' } });
+    expect((await store.intents.history(intentId)).at(-1)?.event).toMatchObject({ type: 'cancel_requested' });
+    const { intentId: taken } = await record();
+    await verdict(taken, await start(taken), { kind: 'accepted', data: null });
+    expect(await gateway.call('POST', `/v1/intents/${taken}/cancel`, keys.operator)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'conflict', nextAction: 'check_outcome', details: { state: 'accepted' } } },
     });
   });
 

@@ -1,13 +1,11 @@
+import { runLifetimes } from '@intendant/contracts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional } from 'class-validator';
 import { parseDuration } from './duration.js';
-import { IsDuration, IsLine, IsOneOf } from './validators.js';
+import { IsDuration, IsFlag, IsLine, IsOneOf } from './validators.js';
 
 const profiles = ['interactive', 'batch'] as const;
-const hour = 3_600_000;
-const longestTtl = 24 * hour;
-/** A person waits for an interactive run; a batch has a night. */
-const defaultTtl = { interactive: hour, batch: 12 * hour } as const;
+const defaultTtl = { interactive: runLifetimes.interactiveMs, batch: runLifetimes.batchMs } as const;
 
 /** What a trusted agent runtime says about the run it opens. */
 export class OpenRun {
@@ -35,8 +33,16 @@ export class OpenRun {
     examples: ['PT30M', '2h', '3600'],
   })
   @IsOptional()
-  @IsDuration(longestTtl)
+  @IsDuration(runLifetimes.longestMs)
   ttl?: string | null;
+
+  @ApiPropertyOptional({
+    type: Boolean,
+    description: "Every call of the run goes to its tool's sandbox; tools without one are refused.",
+  })
+  @IsOptional()
+  @IsFlag()
+  sandbox?: boolean | null;
 
   @ApiPropertyOptional({ description: 'Not supported yet: refused.', type: Object })
   @IsOptional()

@@ -14,11 +14,15 @@ const optionalText = (description: string): Schema => ({ type: ['string', 'null'
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const anything: Schema = { type: 'object', additionalProperties: true };
 
-/** An object whose listed members are all there. */
-const object = (properties: Record<string, Schema>, more: Partial<Schema & object> = {}): Schema => ({
+/** An object whose listed members are all there, but for the `optional` ones. */
+const object = (
+  properties: Record<string, Schema>,
+  more: Partial<Schema & object> = {},
+  optional: Record<string, Schema> = {},
+): Schema => ({
   type: 'object',
   required: Object.keys(properties),
-  properties,
+  properties: { ...properties, ...optional },
   ...more,
 });
 
@@ -74,6 +78,15 @@ export const schemas = {
       error: { oneOf: [{ $ref: '#/components/schemas/ErrorObject' }, { type: 'null' }] },
     },
     { example },
+    {
+      sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
+      safeResendUntil: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description:
+          'For operators who read one intent: until when sending it again cannot double its effect, because the upstream still knows its key; null where there is no such time.',
+      },
+    },
   ),
   IntentListing: object({
     intentId: text('Id of the intent.'),
@@ -118,7 +131,7 @@ export const toolIntent: Schema = {
     args: anything,
     stepId: text('Stable over retries of one step; without it the arguments are the identity.'),
     toolVersion: { type: 'integer', minimum: 1 },
-    sandbox: { type: 'boolean' },
+    sandbox: { type: 'boolean', description: "Send it to the tool's sandbox; refused where it has none." },
   },
   example: { tool: example.tool, args: { order_id: 'ord_1', amount_cents: 2499 }, stepId: 's3', toolVersion: 1 },
 };

@@ -1,4 +1,5 @@
-import { httpStatusOf, type IntentResult } from '@intendant/contracts';
+import { httpStatusOf, type IntentResult, resultOf } from '@intendant/contracts';
+import { type Intent, safeResendUntil } from '@intendant/intent';
 import type { FastifyReply } from 'fastify';
 import { type Problem, problemMembers, problemType } from './problem.js';
 
@@ -18,8 +19,19 @@ export function answerSubmit(reply: FastifyReply, result: IntentResult): ResultB
   return { ...result, ...problemMembers(result.error) };
 }
 
+/** A result as operators read it. */
+export type OperatorResult = IntentResult & {
+  /** Until when sending it again cannot double its effect; null where there is no such time. ISO 8601. */
+  readonly safeResendUntil: string | null;
+};
+
+export function operatorResult(intent: Intent): OperatorResult {
+  const until = safeResendUntil(intent);
+  return { ...resultOf(intent, false), safeResendUntil: until === null ? null : new Date(until).toISOString() };
+}
+
 /** Answers a question about an intent. It was answered, so an error of the intent is not one of this request. */
-export function answerState(reply: FastifyReply, result: IntentResult): IntentResult {
+export function answerState<T extends IntentResult>(reply: FastifyReply, result: T): T {
   reply.status(httpStatusOf(result) === 202 ? 202 : 200);
   return result;
 }

@@ -39,14 +39,14 @@ export class RunsController {
         problems: [{ pointer: '/budgets', expected: 'nothing: not supported yet' }],
       });
     }
-    const { user, permissions, profile, phase = null } = message;
+    const { user, permissions, profile, phase = null, sandbox } = message;
     const { tenant, name } = service;
     const run = await this.store.runs.open(
       { id: `run_${newId()}`, tenant, user, profile, permissions, phase, openedBy: name },
       ttlOf(message),
     );
     const session = { tenant, runId: run.id, user, permissions, phase, profile, expiresAt: run.expiresAt };
-    const token = await this.authentication.issue(session);
+    const token = await this.authentication.issue(sandbox ? { ...session, sandbox } : session);
     return { runId: run.id, token, expiresAt: new Date(run.expiresAt).toISOString() };
   }
 

@@ -43,6 +43,17 @@ describe('runs', () => {
     expect(row?.ms).toBeLessThanOrEqual(1_800_000);
   });
 
+  it('opens a sandbox run, and says so in its token only then', async () => {
+    const verify = async (body: object) => new RunTokens(keys.secret).verify(String((await open(body)).body['token']));
+    expect(await verify({ ...good, sandbox: true })).toMatchObject({ sandbox: true });
+    expect(await verify({ ...good, sandbox: false })).not.toHaveProperty('sandbox');
+    const { status, body } = await open({ ...good, sandbox: 'yes' });
+    expect([status, body['error']]).toMatchObject([
+      400,
+      { details: { problems: [{ pointer: '/sandbox', expected: 'true or false' }] } },
+    ]);
+  });
+
   it('gives a batch more time than a run somebody waits for', async () => {
     const [short, long] = await Promise.all([open(good), open({ ...good, profile: 'batch' })]);
     const gap = Date.parse(String(long.body['expiresAt'])) - Date.parse(String(short.body['expiresAt']));

@@ -33,6 +33,10 @@ export function IsCount(max: number): PropertyDecorator {
   return rule('isCount', fits, `a whole number from 1 to ${max}`);
 }
 
+export function IsFlag(): PropertyDecorator {
+  return rule('isFlag', (value) => typeof value === 'boolean', 'true or false');
+}
+
 export function IsShape(pattern: RegExp, expected: string): PropertyDecorator {
   return rule('isShape', (value) => typeof value === 'string' && pattern.test(value), expected);
 }

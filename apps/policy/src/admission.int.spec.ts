@@ -31,7 +31,8 @@ const order = {
   properties: { order_id: { type: 'string' }, amount: { type: 'integer', minimum: 1 } },
 };
 const refund = named('payments.refund.create', 'payments:refund', { input: order, inject: { user_id: 'user' } });
-const tools = createRegistry([refund, named('mail.send', 'mail:send'), named('mail.purge', 'mail:admin')]);
+const mocked = named('mail.draft', 'mail:send', { sandbox: refund.upstream });
+const tools = createRegistry([refund, named('mail.send', 'mail:send'), named('mail.purge', 'mail:admin'), mocked]);
 const good = { tool: refund.name, args: { order_id: 'o1', amount: 5 }, stepId: 's1' };
 
 async function openSession(over: Partial<Session> = {}): Promise<Session> {
@@ -170,14 +171,32 @@ describe('nothing is recorded', () => {
     });
   });
 
-  test('of another version, or for a sandbox that does not exist', async () => {
+  test('of another version', async () => {
     const session = await openSession();
     expect(await refusal(session, { ...good, toolVersion: 2 })).toMatchObject({
       code: 'unknown_tool',
       details: { version: 1 },
     });
-    expect(await refusal(session, { ...good, sandbox: true })).toMatchObject({ code: 'invalid_message' });
     expect(await intentsOf(session)).toEqual([]);
+  });
+
+  test('for a sandbox that the tool does not have; whoever may not call it does not learn that', async () => {
+    const session = await openSession();
+    expect(await refusal(session, { ...good, sandbox: true })).toMatchObject({
+      code: 'invalid_message',
+      message: 'payments.refund.create has no sandbox. Nothing was recorded.',
+      details: { problems: [{ pointer: '/sandbox', expected: 'false', got: 'true' }] },
+    });
+    const inSandbox = await openSession({ sandbox: true });
+    expect(await refusal(inSandbox, good)).toMatchObject({
+      code: 'invalid_message',
+      message: expect.stringContaining('in this run every call goes to a sandbox'),
+      details: { problems: [{ pointer: '/tool', expected: 'a tool with a sandbox' }] },
+    });
+    expect(await intentsOf(session)).toEqual([]);
+    expect(await intentsOf(inSandbox)).toEqual([]);
+    const { intent } = await admit(session, { tool: 'mail.purge', args: {}, stepId: 's1', sandbox: true });
+    expect(intent).toMatchObject({ state: 'denied', failure: { code: 'permission_denied' } });
   });
 
   test('in a run that is closed, unless it was recorded before: then it is answered from that', async () => {
@@ -209,6 +228,37 @@ describe('nothing is recorded', () => {
   test('of what is not a ToolIntent', async () => {
     const session = await openSession();
     expect(await refusal(session, { ...good, user: 'mallory' })).toMatchObject({ code: 'invalid_message' });
+  });
+});
+
+describe('a sandbox call', () => {
+  const draft = { tool: 'mail.draft', args: {}, stepId: 's1' };
+
+  test('is recorded as one, and is another intent than the real call of the same step', async () => {
+    const session = await openSession();
+    const mock = await admit(session, { ...draft, sandbox: true });
+    const real = await admit(session, draft);
+    expect([mock.intent.proposal.sandbox, real.intent.proposal.sandbox]).toEqual([true, false]);
+    expect([mock.replayed, real.replayed]).toEqual([false, false]);
+    expect(mock.intent.proposal.key).not.toBe(real.intent.proposal.key);
+    const again = await admit(session, { ...draft, sandbox: true });
+    expect([again.replayed, again.intent.proposal.intentId]).toEqual([true, mock.intent.proposal.intentId]);
+  });
+
+  test('is what every call of a sandbox run is, whatever its message says', async () => {
+    const session = await openSession({ sandbox: true });
+    for (const stepId of ['s1', 's2']) {
+      const { intent } = await admit(session, { ...draft, stepId, ...(stepId === 's2' && { sandbox: false }) });
+      expect(intent.proposal.sandbox).toBe(true);
+    }
+  });
+
+  test('of a run that is closed is answered from itself, not from the real one', async () => {
+    const session = await openSession();
+    const mock = await admit(session, { ...draft, sandbox: true });
+    await store.runs.close(session.runId, 'acme');
+    expect(await admit(session, { ...draft, sandbox: true })).toEqual({ intent: mock.intent, replayed: true });
+    expect(await refusal(session, draft)).toMatchObject({ code: 'run_closed' });
   });
 });
 

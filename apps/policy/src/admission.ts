@@ -37,12 +37,15 @@ export class Admission {
         'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
       );
     }
-    const message = readToolIntent(payload);
+    const message = inSession(readToolIntent(payload), session);
     const tool = this.find(message, session);
     const { args, dropped } = dropTrustedFields(message.args, Object.keys(tool.inject));
     const permitted = mayCall(tool, session);
     // Whoever may not call a tool learns nothing about its arguments.
-    if (permitted.allowed) this.check(tool, args);
+    if (permitted.allowed) {
+      checkSandbox(message, tool, session);
+      this.check(tool, args);
+    }
     const key = intentKey(session, message, args);
     const digest = fingerprint(args);
     const run = await this.runOf(session);
@@ -55,7 +58,7 @@ export class Admission {
       dropped,
       key,
       fingerprint: digest,
-      sandbox: false,
+      sandbox: message.sandbox,
       traceparent,
       expiresAt: run.expiresAt,
     };
@@ -76,7 +79,10 @@ export class Admission {
   private find(message: ToolIntentMessage, session: Session): ToolDefinition {
     const tool = this.tools.get(message.tool);
     if (!tool) {
-      const near = this.tools.suggest(message.tool, (t) => mayCall(t, session).allowed);
+      const near = this.tools.suggest(
+        message.tool,
+        (t) => mayCall(t, session).allowed && (!message.sandbox || t.sandbox !== null),
+      );
       throw new Refusal(
         'unknown_tool',
         `There is no tool ${message.tool}.${near ? ` Did you mean ${near}?` : ' List the tools to see what there is.'}`,
@@ -91,15 +97,6 @@ export class Admission {
         `${tool.name} has version ${tool.version}, not ${message.toolVersion}. List the tools to see its present contract.`,
         {
           version: tool.version,
-        },
-      );
-    }
-    if (message.sandbox) {
-      throw new Refusal(
-        'invalid_message',
-        `${tool.name} has no sandbox: sandbox calls are not supported yet. Nothing was recorded.`,
-        {
-          problems: [{ pointer: '/sandbox', expected: 'false', got: 'true' }],
         },
       );
     }
@@ -131,6 +128,23 @@ export class Admission {
     if (intent?.proposal.fingerprint === digest) return { intent, replayed: true };
     throw runClosed();
   }
+}
+
+/** In a sandbox run everything is a sandbox call, whatever the message says. */
+function inSession(message: ToolIntentMessage, { sandbox = false }: Session): ToolIntentMessage {
+  return sandbox && !message.sandbox ? { ...message, sandbox } : message;
+}
+
+/** The real thing must never stand in for a sandbox that is not there. */
+function checkSandbox(message: ToolIntentMessage, tool: ToolDefinition, session: Session): void {
+  if (!message.sandbox || tool.sandbox !== null) return;
+  const problem = session.sandbox
+    ? { pointer: '/tool', expected: 'a tool with a sandbox', got: JSON.stringify(tool.name) }
+    : { pointer: '/sandbox', expected: 'false', got: 'true' };
+  const why = session.sandbox ? ', and in this run every call goes to a sandbox' : '';
+  throw new Refusal('invalid_message', `${tool.name} has no sandbox${why}. Nothing was recorded.`, {
+    problems: [problem],
+  });
 }
 
 function runClosed(): Refusal {

@@ -27,7 +27,7 @@ effect: destructive
 reversible: false
 permission: mail:send
 input: { type: object, required: [to], properties: { to: { type: string } }, additionalProperties: false }
-output: { type: object }
+output: { type: object, required: [message_id] }
 limits: { connect: 1s, call: 2s }
 upstream:
   http: { baseUrl: 'http://127.0.0.1:1', method: POST, path: /mails, body: $args }

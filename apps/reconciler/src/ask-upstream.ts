@@ -1,8 +1,8 @@
-import type { LookupAnswer, Proposal } from '@intendant/intent';
+import type { Command, Intent, LookupAnswer } from '@intendant/intent';
 import { faultPoint, type Logger } from '@intendant/runtime';
 import type { Due, Store } from '@intendant/store';
-import type { ToolRegistry } from '@intendant/tools';
-import type { UpstreamAdapter } from '@intendant/upstream';
+import { digest } from '@intendant/tools';
+import type { Questions } from './questions.js';
 import { type Sweeper, type Swept, sweepAll } from './sweeper.js';
 
 /** Lookups at once. No more are claimed, so that none waits while its claim runs out. */
@@ -10,21 +10,24 @@ const concurrency = 32;
 /** How long other sweepers leave an intent alone while it is being asked about; longer than any lookup takes. */
 const claimMs = 30_000;
 
+/** States in which the upstream is asked; each has a sweeper of its own, so that none waits for another. */
+const names = { unknown: 'settle-unknown', accepted: 'poll-accepted', committed: 'review-committed' } as const;
+
 /**
- * Settles intents whose outcome is open by asking the upstream's `exists()`. For `unknown` the answer decides between
- * committed, another attempt and a person; for `accepted` it waits for the end of what the upstream took on.
+ * Settles intents by asking the upstream. For `unknown` the answer decides between committed, another attempt and a
+ * person; for `accepted` it waits for the end of what the upstream took on; a commit after an absence is looked at once
+ * more, in case the earlier attempt took effect all the same.
  */
 export class AskUpstream implements Sweeper {
   readonly name: string;
 
   constructor(
-    private readonly state: 'unknown' | 'accepted',
+    private readonly state: keyof typeof names,
     private readonly store: Store,
-    private readonly tools: ToolRegistry,
-    private readonly upstream: UpstreamAdapter,
+    private readonly questions: Questions,
     private readonly logger: Logger,
   ) {
-    this.name = state === 'unknown' ? 'settle-unknown' : 'poll-accepted';
+    this.name = names[state];
   }
 
   async runOnce(limit: number): Promise<Swept> {
@@ -41,38 +44,34 @@ export class AskUpstream implements Sweeper {
   private async settle({ intentId, claimedAt }: Due): Promise<boolean> {
     const intent = await this.store.intents.load(intentId);
     if (intent?.state !== this.state) return false;
-    const answer = await this.ask(intent.proposal);
+    const command = await this.ask(intent, claimedAt);
     faultPoint('reconciler.after_lookup');
-    // The claim was before the question, so the question cannot have been asked earlier than this says.
-    const command = { type: 'record_lookup', answer, askedAt: claimedAt } as const;
     const result = await this.store.door.execute({ intentId, command });
     faultPoint('reconciler.after_decision');
     if (result.kind === 'accepted') {
-      this.logger.info({ intentId, answer: answer.kind, state: result.intent.state }, 'asked the upstream');
+      this.logger.info({ intentId, answer: command.answer.kind, state: result.intent.state }, 'asked the upstream');
     }
     return result.kind === 'accepted' && result.intent.state !== this.state;
   }
 
-  private async ask(proposal: Proposal): Promise<LookupAnswer> {
-    const { tool: name, contractDigest, args, injected, key, intentId, tenant, runId, sandbox, terms } = proposal;
-    const tool = this.tools.get(name);
-    if (!tool) return cannotTell(`this reconciler has no tool ${name}`);
-    if (terms.lookup === 'none') return cannotTell('the tool has no lookup');
-    const answer = await this.upstream.lookup({
-      tool,
-      args: { ...args, ...injected },
-      key,
-      intentId,
-      tenant,
-      runId,
-      sandbox,
-    });
-    // The lookup of another contract may search elsewhere: what it finds is there, what it does not find proves nothing.
-    const same = tool.contractDigest === contractDigest;
-    return same || answer.kind !== 'absent' ? answer : cannotTell(`this reconciler has ${name} with another contract`);
+  /** The claim was before the question, so the question cannot have been asked earlier than `claimedAt` says. */
+  private async ask(intent: Intent, claimedAt: number): Promise<Extract<Command, { answer: unknown }>> {
+    if (intent.state === 'accepted' && intent.proposal.terms.poll) {
+      const answer = await this.questions.poll(intent.proposal, intent.data);
+      return { type: 'record_poll', answer, askedAt: claimedAt };
+    }
+    const answer = await this.questions.lookup(intent.proposal);
+    if (intent.state === 'committed') return { type: 'record_review', answer };
+    return { type: 'record_lookup', answer: await this.ownReceipt(intent, answer), askedAt: claimedAt };
   }
-}
 
-function cannotTell(detail: string): LookupAnswer {
-  return { kind: 'cannot_tell', detail };
+  /** A receipt that was given for another intent, too, proves neither: the lookup does not look at what it was asked. */
+  private async ownReceipt({ proposal }: Intent, answer: LookupAnswer): Promise<LookupAnswer> {
+    if (answer.kind !== 'present') return answer;
+    const { tool, intentId } = proposal;
+    const owner = await this.store.receipts.claim(tool, digest(answer.data), intentId);
+    if (owner === intentId) return answer;
+    this.logger.error({ intentId, tool, owner }, 'the lookup gave the same receipt for two intents: it proves nothing');
+    return { kind: 'cannot_tell', detail: 'present, but with the receipt of another intent, which proves nothing' };
+  }
 }

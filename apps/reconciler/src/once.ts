@@ -1,4 +1,5 @@
 import type { Logger } from '@intendant/runtime';
+import { alarm } from '@intendant/service';
 import { Store } from '@intendant/store';
 import { loadTools } from '@intendant/tools';
 import { misfits, openUpstreams } from '@intendant/upstream';
@@ -11,7 +12,7 @@ import type { PassConfig } from './config.js';
  */
 export async function runOnce(config: PassConfig, logger: Logger): Promise<number> {
   const tools = await loadTools(config.toolsDir, process.env, (tool) => misfits(config.upstream, tool));
-  const store = await Store.open({ url: config.databaseUrl, name: 'reconciler --once' });
+  const store = await Store.open({ url: config.databaseUrl, name: 'reconciler --once' }, { corrected: alarm(logger) });
   const upstream = openUpstreams(config.upstream, tools);
   try {
     const counts = await assemble(store, tools, upstream, logger).runOnce();

@@ -10,13 +10,19 @@ import { AnnounceAgain } from './announce-again.js';
 import { AskUpstream } from './ask-upstream.js';
 import { assemble } from './assemble.js';
 import { Expire } from './expire.js';
+import { Questions } from './questions.js';
 import { Reconciler } from './reconciler.js';
 import { RescueStuck } from './rescue-stuck.js';
 import type { Sweeper } from './sweeper.js';
 
 const logger = createLogger('spec', 'silent');
 const lost: Verdict = { kind: 'unknown', cause: 'http_502', detail: 'bad gateway' };
-const found = { at: 'request', send: response(200, '[{"id":"re_1"}]'), then: 'keep' } as const;
+let receipts = 0;
+/** Each time another receipt: the same one for two intents would prove nothing. */
+const found = () => {
+  receipts += 1;
+  return { at: 'request', send: response(200, `[{"id":"re_${receipts}"}]`), then: 'keep' } as const;
+};
 const nothing = { at: 'request', send: response(200, '[]'), then: 'keep' } as const;
 
 let database: TestDatabase;
@@ -35,6 +41,8 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
+  await database.query('DELETE FROM lookup_receipts');
+  receipts = 0;
   await database.query("UPDATE intents SET wake_at = now() + interval '1 day' WHERE wake_at IS NOT NULL");
   server = await MisbehavingServer.start();
   tool = toolAt(server.url);
@@ -71,8 +79,8 @@ async function intentWith(verdict: Verdict | 'authorized' | 'dispatching', over:
 
 const dueNow = (ids: readonly string[]) =>
   database.query("UPDATE intents SET wake_at = now() - interval '1 second' WHERE id = ANY ($1)", [ids]);
-const ask = (state: 'unknown' | 'accepted' = 'unknown', from = store) =>
-  new AskUpstream(state, from, createRegistry([tool]), upstream, logger);
+const ask = (state: 'unknown' | 'accepted' | 'committed' = 'unknown', from = store) =>
+  new AskUpstream(state, from, new Questions(createRegistry([tool]), upstream), logger);
 const state = async (id: string) => (await store.intents.load(id))?.state;
 const types = async (id: string): Promise<IntentEvent['type'][]> =>
   (await store.intents.history(id)).map(({ event }) => event.type);
@@ -81,7 +89,7 @@ const last = async (id: string) => (await store.intents.history(id)).at(-1)?.eve
 describe('settling what is unknown', () => {
   test('commits what the lookup finds, with the receipt', async () => {
     const id = await intentWith(lost);
-    server.script(found);
+    server.script(found());
     expect(await ask().runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
     expect(await last(id)).toEqual({ type: 'committed', proof: 'lookup', attempt: 1, data: { id: 're_1' } });
     const intent = await store.intents.load(id);
@@ -136,7 +144,7 @@ describe('settling what is unknown', () => {
 
   test('does not let one lookup that fails stop the others', async () => {
     const ids = [await intentWith(lost), await intentWith(lost), await intentWith(lost)];
-    server.script({ at: 'request', then: 'reset' }, found, found);
+    server.script({ at: 'request', then: 'reset' }, found(), found());
     expect(await ask().runOnce(10)).toEqual({ found: 3, changed: 2, failed: 0 });
     expect((await Promise.all(ids.map(state))).sort()).toEqual(['committed', 'committed', 'unknown']);
   });
@@ -145,7 +153,7 @@ describe('settling what is unknown', () => {
     const strange = await intentWith(lost);
     const good = await intentWith(lost);
     await database.query("INSERT INTO events VALUES ($1, 99, 'teleported', '{}', 'c', now())", [strange]);
-    server.script(found);
+    server.script(found());
     expect(await ask().runOnce(10)).toEqual({ found: 2, changed: 1, failed: 1 });
     expect(await state(good)).toBe('committed');
     await database.query("DELETE FROM events WHERE type = 'teleported'");
@@ -153,7 +161,7 @@ describe('settling what is unknown', () => {
 
   test('deals with no more than it was told', async () => {
     await Promise.all([intentWith(lost), intentWith(lost), intentWith(lost)]);
-    server.script(found, found, found);
+    server.script(found(), found(), found());
     expect(await ask().runOnce(2)).toMatchObject({ found: 2 });
     expect(await ask().runOnce(2)).toMatchObject({ found: 1 });
     expect(await ask().runOnce(2)).toEqual({ found: 0, changed: 0, failed: 0 });
@@ -162,7 +170,7 @@ describe('settling what is unknown', () => {
 
 test('the lookup of another contract can show that something is there, never that it is not', async () => {
   const id = await intentWith(lost, { contractDigest: 'f'.repeat(64) });
-  server.script(nothing, found);
+  server.script(nothing, found());
   await ask().runOnce(10);
   expect(await last(id)).toMatchObject({
     type: 'lookup_inconclusive',
@@ -177,7 +185,7 @@ describe('two reconcilers', () => {
   test('at once ask about an intent once', async () => {
     const other = await Store.open({ url: database.url, name: 'reconciler-spec-2' });
     const ids = await Promise.all(Array.from({ length: 6 }, () => intentWith(lost)));
-    server.script(...ids.map(() => found));
+    server.script(...ids.map(() => found()));
     const [one, two] = await Promise.all([ask('unknown').runOnce(3), ask('unknown', other).runOnce(3)]);
     expect(one.found + two.found).toBe(6);
     expect(server.requests).toHaveLength(6);
@@ -187,7 +195,7 @@ describe('two reconcilers', () => {
 
   test('that do ask about the same one come to one decision', async () => {
     const id = await intentWith(lost);
-    server.script({ at: 'request', then: 'hang' }, found);
+    server.script({ at: 'request', then: 'hang' }, found());
     const slow = ask().runOnce(10);
     await server.seen(1);
     await dueNow([id]);
@@ -215,13 +223,119 @@ describe('two reconcilers', () => {
 
 test('what the upstream took on is asked for until it is there, never sent again', async () => {
   const id = await intentWith({ kind: 'accepted', data: null });
-  server.script(nothing, found);
+  server.script(nothing, found());
   expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 0, failed: 0 });
   expect(await state(id)).toBe('accepted');
   await dueNow([id]);
   expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
   expect(await last(id)).toMatchObject({ type: 'committed', proof: 'lookup' });
   expect(server.requests.every((request) => request.method === 'GET')).toBe(true);
+});
+
+describe('what the upstream took on, by a tool that says how to follow it', () => {
+  const operation = (state: string) =>
+    ({ at: 'request', send: response(200, JSON.stringify({ state, result: { id: 're_7' } })), then: 'keep' }) as const;
+  const taken = () => {
+    const poll = {
+      method: 'GET',
+      path: '/operations/{{accepted.operation}}',
+      headers: {},
+      executed: 'state = "done"',
+      failed: 'state = "failed"',
+      receipt: 'result',
+    } as const;
+    tool = toolAt(server.url, { upstream: { poll } });
+    const followed = terms({ poll: { everyMs: 1, deadlineMs: 60_000 } });
+    return intentWith({ kind: 'accepted', data: { operation: 'op 1' } }, { terms: followed });
+  };
+
+  test('is asked about by its own address until it is done', async () => {
+    const id = await taken();
+    server.script(operation('queued'), operation('done'));
+    expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 0, failed: 0 });
+    await dueNow([id]);
+    expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+    expect(await last(id)).toEqual({ type: 'committed', proof: 'poll', attempt: 1, data: { id: 're_7' } });
+    expect(server.requests).toMatchObject([{ path: '/operations/op%201' }, { path: '/operations/op%201' }]);
+  });
+
+  test('really fails when it was given up (S38)', async () => {
+    const id = await taken();
+    server.script(operation('failed'));
+    expect(await ask('accepted').runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
+    expect(await last(id)).toMatchObject({ type: 'failed', failure: { code: 'upstream_rejected' } });
+  });
+
+  test('stays open while the upstream cannot say', async () => {
+    const id = await taken();
+    server.script({ at: 'request', send: response(500, 'oops'), then: 'keep' });
+    await ask('accepted').runOnce(10);
+    expect(await last(id)).toMatchObject({ type: 'lookup_inconclusive' });
+  });
+});
+
+test('a receipt that the lookup gives for two intents proves neither of them anything more', async () => {
+  const first = await intentWith(lost);
+  const same = found();
+  server.script(same, same);
+  await ask().runOnce(10);
+  expect(await state(first)).toBe('committed');
+  const second = await intentWith(lost);
+  await ask().runOnce(10);
+  expect(await state(second)).toBe('unknown');
+  expect(await last(second)).toMatchObject({
+    type: 'lookup_inconclusive',
+    detail: expect.stringContaining('another intent'),
+  });
+});
+
+describe('a commit after two absences', () => {
+  const twice = { at: 'request', send: response(200, '[{"id":"re_1"},{"id":"re_2"}]'), then: 'keep' } as const;
+
+  async function committedAgain(): Promise<string> {
+    tool = toolAt(server.url, { lookup: { count: '$count(data)' } });
+    const id = await intentWith(lost, { terms: terms({ counts: true }) });
+    server.script(nothing, nothing);
+    for (let i = 0; i < 2; i += 1) {
+      await dueNow([id]);
+      await ask().runOnce(10);
+    }
+    const { door } = store;
+    await door.execute({ intentId: id, command: { type: 'start_attempt', attemptId: `second of ${id}` } });
+    const verdict: Verdict = { kind: 'executed', data: { id: 're_2' } };
+    await door.execute({
+      intentId: id,
+      command: { type: 'record_verdict', attemptId: `second of ${id}`, verdict, jitter: 0 },
+    });
+    await dueNow([id]);
+    return id;
+  }
+
+  test('is looked at once more, and an effect too many raises an alarm without changing the end', async () => {
+    const id = await committedAgain();
+    const evidence: unknown[] = [];
+    const watched = await Store.open(
+      { url: database.url, name: 'review' },
+      { corrected: (late) => evidence.push(late) },
+    );
+    server.script(twice);
+    await ask('committed', watched).runOnce(10);
+    await watched.close();
+    expect((await types(id)).slice(-2)).toEqual(['corrected', 'reviewed']);
+    expect(evidence).toMatchObject([{ event: { finding: 'second_effect', breach: 'max_processing' } }]);
+    expect(await store.intents.load(id)).toMatchObject({ state: 'committed', data: { id: 're_2' } });
+    expect(await ask('committed').runOnce(10)).toEqual({ found: 0, changed: 0, failed: 0 });
+  });
+
+  test('stays due while the lookup cannot tell', async () => {
+    const id = await committedAgain();
+    server.script({ at: 'request', send: response(500, 'oops'), then: 'keep' }, found());
+    await ask('committed').runOnce(10);
+    expect((await types(id)).at(-1)).toBe('committed');
+    await dueNow([id]);
+    await ask('committed').runOnce(10);
+    expect(await last(id)).toEqual({ type: 'reviewed', detail: 'one effect' });
+  });
 });
 
 describe('an attempt without a verdict', () => {
@@ -271,13 +385,14 @@ describe('the reconciler', () => {
   test('gives the counts of one pass by the name of the duty', async () => {
     await intentWith(lost);
     await intentWith('dispatching', { terms: terms({ leaseMs: 0 }) });
-    server.script(found, found);
+    server.script(found(), found());
     const counts = await assemble(store, createRegistry([tool]), upstream, logger).runOnce();
     expect(Object.keys(counts)).toEqual([
       'rescue-stuck',
       'expire',
       'settle-unknown',
       'poll-accepted',
+      'review-committed',
       'announce-again',
       'event-partitions',
     ]);
@@ -293,7 +408,7 @@ describe('the reconciler', () => {
 
   test('finishes by itself what a lost dispatcher left behind', async () => {
     const id = await intentWith('dispatching', { terms: terms({ leaseMs: 0 }) });
-    server.script(found);
+    server.script(found());
     const reconciler = assemble(store, createRegistry([tool]), upstream, logger);
     reconciler.start();
     await vi.waitFor(async () => expect(await state(id)).toBe('committed'), 10_000);

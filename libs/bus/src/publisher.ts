@@ -1,3 +1,4 @@
+import { busWindows } from '@intendant/contracts';
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { BusUnavailable, NoStream } from './errors.js';
 import { writeHeaders } from './messages.js';
@@ -19,8 +20,6 @@ export interface PublishResult {
   readonly failed: { readonly msgId: string; readonly error: Error }[];
 }
 
-/** How long an acknowledgement may take, in ms. */
-const acknowledgeMs = 5_000;
 const decoder = new TextDecoder();
 
 /**
@@ -37,7 +36,7 @@ export class Publisher {
     private readonly connection: NatsConnection,
     /** Where acknowledgements arrive, see `BusOptions`. */
     inboxPrefix: string,
-    private readonly limitMs = acknowledgeMs,
+    private readonly limitMs = busWindows.publishMs,
   ) {
     this.inbox = `${createInbox(inboxPrefix)}.`;
     connection.subscribe(`${this.inbox}*`, {

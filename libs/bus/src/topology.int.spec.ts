@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { streams, subjects } from '@intendant/contracts';
+import { busInequalities, busWindows, runLifetimes, streams, subjects } from '@intendant/contracts';
 import { startNats } from '@intendant/testing';
 import { DiscardPolicy, jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
+import { connect, millis, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bus } from './bus.js';
 import { connectBus } from './connect-bus.js';
@@ -40,6 +40,30 @@ describe('topology', () => {
     const dispatcher = await manager.consumers.info(streams.work, 'dispatcher');
     expect(dispatcher.config).toMatchObject({ max_deliver: -1, ack_policy: 'explicit' });
     expect(dispatcher.config.backoff).toBeUndefined();
+  });
+
+  it('has windows in which no run that can still act is forgotten', async () => {
+    await ensureTopology(connection);
+    const manager = await jetstreamManager(connection);
+    const configs = await Promise.all(
+      Object.values(streams).map(async (name) => (await manager.streams.info(name)).config),
+    );
+    const [intents, work, events] = configs;
+    const consumers = await Promise.all(
+      Object.values(durables).map(
+        async ({ stream, durable }) => (await manager.consumers.info(stream, durable)).config,
+      ),
+    );
+    const found = {
+      ...busWindows,
+      duplicateMs: Math.min(...configs.map(({ duplicate_window }) => millis(duplicate_window))),
+      ackWaitMs: Math.max(...consumers.map(({ ack_wait }) => millis(ack_wait ?? 0))),
+      submissionMs: millis(intents?.max_age ?? 0),
+      doorbellMs: millis(work?.max_age ?? 0),
+      eventMs: millis(events?.max_age ?? 0),
+    };
+    expect(found).toEqual(busWindows);
+    expect(busInequalities(found, runLifetimes).filter(({ holds }) => !holds)).toEqual([]);
   });
 
   it('refuses an intent that does not fit any more, and keeps those that are there', async () => {

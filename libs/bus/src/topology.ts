@@ -1,4 +1,4 @@
-import { streams, subjects } from '@intendant/contracts';
+import { busWindows, streams, subjects } from '@intendant/contracts';
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -11,8 +11,6 @@ import {
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 
-const minute = 60_000;
-const day = 24 * 60 * minute;
 const mebibyte = 1024 * 1024;
 
 /**
@@ -44,9 +42,19 @@ export interface Topology {
 /** Durables of the services; spread one into `@OnWork` together with a concurrency. */
 export const durables = {
   /** Submissions to be admitted. */
-  admission: { stream: streams.intents, durable: 'policy', subject: subjects.anyIntents, ackWaitMs: 30_000 },
+  admission: {
+    stream: streams.intents,
+    durable: 'policy',
+    subject: subjects.anyIntents,
+    ackWaitMs: busWindows.ackWaitMs,
+  },
   /** Doorbells for dispatchers. */
-  dispatch: { stream: streams.work, durable: 'dispatcher', subject: subjects.dispatch, ackWaitMs: 30_000 },
+  dispatch: {
+    stream: streams.work,
+    durable: 'dispatcher',
+    subject: subjects.dispatch,
+    ackWaitMs: busWindows.ackWaitMs,
+  },
 } as const satisfies Record<string, DurableSpec>;
 
 const common = {
@@ -55,7 +63,7 @@ const common = {
   deny_purge: true,
   deny_delete: true,
   storage: StorageType.File,
-  duplicate_window: nanos(2 * minute),
+  duplicate_window: nanos(busWindows.duplicateMs),
 };
 
 /**
@@ -76,7 +84,7 @@ export const topology: Topology = {
       retention: RetentionPolicy.Workqueue,
       // A submission that does not fit is refused to its sender instead of pushing out one that nobody has read.
       discard: DiscardPolicy.New,
-      max_age: nanos(7 * day),
+      max_age: nanos(busWindows.submissionMs),
       max_bytes: 1024 * mebibyte,
     },
     {
@@ -86,7 +94,7 @@ export const topology: Topology = {
       retention: RetentionPolicy.Limits,
       subjects: ['intendant.work.>'],
       discard: DiscardPolicy.Old,
-      max_age: nanos(day),
+      max_age: nanos(busWindows.doorbellMs),
       max_bytes: 256 * mebibyte,
     },
     {
@@ -95,7 +103,7 @@ export const topology: Topology = {
       retention: RetentionPolicy.Limits,
       subjects: ['intendant.events.>'],
       discard: DiscardPolicy.Old,
-      max_age: nanos(30 * day),
+      max_age: nanos(busWindows.eventMs),
       max_bytes: 256 * mebibyte,
     },
   ],

@@ -53,7 +53,7 @@ export class Subject implements Surroundings {
     const { tool, sandbox } = options;
     const upstream = upstreamOf({ tool, sandbox });
     if (upstream === null) throw new NothingToTest(`${tool.name} has no sandbox`);
-    const [obstacle] = obstacles(tool, options.env);
+    const [obstacle] = await obstacles(tool, options.env);
     if (obstacle !== undefined) throw new NothingToTest(`${tool.file}: ${obstacle}`);
     const address = httpAddressOf(upstream);
     const proxy = address === null ? null : await startFaultProxy(address);

@@ -13,9 +13,9 @@ export function openWayOut(tool: ToolDefinition, env: Environment): UpstreamAdap
   return openUpstreams(configOf(env), createRegistry([tool]));
 }
 
-/** Why the tool cannot be called at all, such as a credential that is not there. @throws ConfigError */
-export function obstacles(tool: ToolDefinition, env: Environment): string[] {
-  return misfits(configOf(env), tool).map(({ path, message }) => `${path.join('.')}: ${message}`);
+/** Why the tool cannot be called at all, such as a credential or a module that is not there. @throws ConfigError */
+export async function obstacles(tool: ToolDefinition, env: Environment): Promise<string[]> {
+  return (await misfits(configOf(env), tool)).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
 /** Egress rules bind services, not the person who names a sandbox; and the proxy is on the loopback interface. */

@@ -40,8 +40,9 @@ export const attempt = (verdict: Attempt['verdict']): Attempt => ({
   leaseUntil: 2,
   verdict,
   cause: null,
+  sent: true,
 });
-export const executedAfterAll: Correction = { attempt: 1, finding: 'executed', data: null };
+export const executedAfterAll: Correction = { attempt: 1, finding: 'executed', data: null, breach: null };
 
 type CoreChanges = Partial<Pick<Intent, 'attempts' | 'corrections' | 'version'>> & { proposal?: Partial<Proposal> };
 
@@ -62,7 +63,7 @@ const variants = {
     deadline: 2,
   },
   dead_lettered: { state: 'dead_lettered', reason: 'no_way_to_tell', detail: 'no lookup' },
-  committed: { state: 'committed', proof: 'response', data: { refund_id: 're_9' } },
+  committed: { state: 'committed', proof: 'response', data: { refund_id: 're_9' }, reviewed: false },
   failed: {
     state: 'failed',
     failure: { code: 'upstream_unavailable', message: 'Nothing happened; try later.', details: { cause: 'http_503' } },

@@ -62,6 +62,14 @@ test('without a trace there is no attribute for it', () => {
   expect(read('committed', intentIn('committed')).cloudEvent).not.toHaveProperty('traceparent');
 });
 
+test('an event of a sandbox call is marked, outside and inside; a real one says nothing about it', () => {
+  const { cloudEvent } = read('committed', intentIn('committed', { proposal: { sandbox: true } }));
+  expect(cloudEvent).toMatchObject({ sandbox: true, data: { sandbox: true } });
+  const real = read('committed', intentIn('committed')).cloudEvent;
+  expect(real).not.toHaveProperty('sandbox');
+  expect(real.data).not.toHaveProperty('sandbox');
+});
+
 test('the subject leads from the tenant over the run to the intent, for subscribers to cut where they like', () => {
   const { message } = read('outcome_unknown', intentIn('unknown'));
   expect(message?.subject).toBe(

@@ -26,6 +26,8 @@ export interface IntentCloudEvent {
   readonly datacontenttype: 'application/json';
   readonly tenant: string;
   readonly traceparent?: string;
+  /** Only there for sandbox calls. */
+  readonly sandbox?: true;
   readonly data: IntentResult & { readonly version: number };
 }
 
@@ -40,7 +42,7 @@ export interface OutboxMessage {
 /** The public message about `event`, or null where the event is not published. `intent` is the state right after it. */
 export function publicEvent(event: IntentEvent, intent: Intent, at: number): OutboxMessage | null {
   if (!published.has(event.type)) return null;
-  const { intentId, tenant, runId, traceparent } = intent.proposal;
+  const { intentId, tenant, runId, sandbox, traceparent } = intent.proposal;
   const msgId = `${intentId}-${intent.version}`;
   const cloudEvent: IntentCloudEvent = {
     specversion: '1.0',
@@ -54,6 +56,7 @@ export function publicEvent(event: IntentEvent, intent: Intent, at: number): Out
     // A message that the bus refuses for its size would stay in the outbox for ever.
     data: { version: intent.version, ...fitMessage(resultOf(intent, false)) },
     ...(traceparent === null ? {} : { traceparent }),
+    ...(sandbox && { sandbox }),
   };
   return { msgId, subject: subjects.event(tenant, runId, intentId, event.type), payload: JSON.stringify(cloudEvent) };
 }

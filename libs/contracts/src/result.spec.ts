@@ -35,6 +35,14 @@ describe('the result', () => {
     expect(result.data).toEqual(state === 'committed' ? { refund_id: 're_9' } : null);
   });
 
+  test('of a sandbox call is marked, of a real one says nothing about it', () => {
+    expect(resultOf(intentIn('committed', { proposal: { sandbox: true } }), false)).toMatchObject({
+      sandbox: true,
+      outcome: 'executed',
+    });
+    expect(resultOf(intentIn('committed'), false)).not.toHaveProperty('sandbox');
+  });
+
   test('carries the ids of the submit and whether it is a replay, and nothing of the runtime layer', () => {
     const result = resultOf(intentIn('committed'), true);
     expect(result).toMatchObject({ replayed: true, stepId: 's1', runId: expect.stringMatching(/^run_/) });

@@ -12,6 +12,8 @@ export interface IntentResult {
   readonly outcome: Outcome;
   /** True when this answers a repeated submit from the first one. */
   readonly replayed: boolean;
+  /** Only there for sandbox calls: nothing real happened, whatever `outcome` says. */
+  readonly sandbox?: true;
   readonly data: Json;
   readonly summary: string | null;
   readonly handle: string | null;
@@ -19,8 +21,8 @@ export interface IntentResult {
 }
 
 export function resultOf(intent: Intent, replayed: boolean): IntentResult {
-  const { intentId, runId, stepId, tool } = intent.proposal;
-  return {
+  const { intentId, runId, stepId, tool, sandbox } = intent.proposal;
+  const result = {
     intentId,
     runId,
     stepId,
@@ -33,6 +35,7 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
     handle: null,
     error: errorOf(intent),
   };
+  return sandbox ? { sandbox, ...result } : result;
 }
 
 /** Largest `data` that travels in a message, in bytes of JSON: NATS refuses whole messages over 1 MiB by default. */
@@ -90,6 +93,13 @@ function errorOfState(intent: Intent): ErrorObject | null {
         `${tool} was not sent in the time its run allowed. Nothing happened and nothing will be sent.`,
       );
     case 'dead_lettered':
+      if (outcomeOf(intent) === 'undecided') {
+        return errorObject(
+          'dead_lettered',
+          `${tool} was not sent, since what sends it is missing (${intent.detail}). Nothing happened so far. Do not call it again; an operator can have intent ${intentId} sent once that is repaired, or close it.`,
+          { reason: intent.reason },
+        );
+      }
       return errorObject(
         'dead_lettered',
         `It is not known whether ${tool} happened, and only a person can find out (${intent.reason}: ${intent.detail}). Do not call it again; an operator has to resolve intent ${intentId}.`,

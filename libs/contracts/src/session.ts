@@ -6,6 +6,8 @@ export interface Session {
   readonly permissions: readonly string[];
   readonly phase: string | null;
   readonly profile: 'interactive' | 'batch';
+  /** Every call of the run goes to the sandbox of its tool. False when left out, as in tokens from before. */
+  readonly sandbox?: boolean;
   /** Ms since the epoch. */
   readonly expiresAt: number;
 }

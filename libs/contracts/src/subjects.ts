@@ -20,6 +20,8 @@ export const subjects = {
   hintDispatch: 'intendant.hint.dispatch',
   /** Core NATS, may be lost: intents whose outcome changed; waiting callers read them again. */
   hintChanged: 'intendant.hint.changed',
+  /** Core NATS, may be lost: intents whose open attempt is to be aborted, as a JSON list of ids. */
+  hintCancel: 'intendant.hint.cancel',
   rpcSubmit: 'intendant.rpc.submit',
   rpcReplayMessage: 'intendant.rpc.replay_message',
   rpcReconcile: 'intendant.rpc.reconcile',
@@ -34,4 +36,6 @@ export interface Commit {
   readonly dispatch: Ring['intents'];
   /** Intents that have an outcome now, and whose callers wait in another process if anywhere. */
   readonly changed: readonly string[];
+  /** Intents on the wire that somebody cancelled; whoever sends them aborts the attempt. */
+  readonly cancel: readonly string[];
 }

@@ -23,6 +23,20 @@ describe('a run token', () => {
     expect(await tokens.verify(token)).toEqual(session);
   });
 
+  test('of a sandbox run says so, and no other says anything about it', async () => {
+    const tokens = new RunTokens(secret);
+    const claims = async (of: Session) => {
+      const token = await tokens.issue(of);
+      return [await tokens.verify(token), JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())];
+    };
+    const [known, payload] = await claims({ ...session, sandbox: true });
+    expect(known).toEqual({ ...session, sandbox: true });
+    expect(payload).toMatchObject({ sandbox: true });
+    const [real, realPayload] = await claims({ ...session, sandbox: false });
+    expect(real).toEqual(session);
+    expect(realPayload).not.toHaveProperty('sandbox');
+  });
+
   test('of another issuer, of no issuer or with changed claims is refused without being repeated', async () => {
     const tokens = new RunTokens(secret);
     const token = await tokens.issue(session);

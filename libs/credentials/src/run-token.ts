@@ -19,8 +19,8 @@ export class RunTokens {
   }
 
   issue(session: Session): Promise<string> {
-    const { tenant, runId, user, permissions, phase, profile, expiresAt } = session;
-    return new SignJWT({ tenant, run: runId, permissions, phase, profile })
+    const { tenant, runId, user, permissions, phase, profile, sandbox, expiresAt } = session;
+    return new SignJWT({ tenant, run: runId, permissions, phase, profile, ...(sandbox && { sandbox }) })
       .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
       .setSubject(user)
       .setAudience(audience)
@@ -63,7 +63,7 @@ export class RunTokens {
 }
 
 function toSession(payload: JWTPayload): Session {
-  const { tenant, run, sub, permissions, phase, profile, exp } = payload;
+  const { tenant, run, sub, permissions, phase, profile, sandbox, exp } = payload;
   const sound =
     typeof tenant === 'string' &&
     tenantPattern.test(tenant) &&
@@ -74,7 +74,9 @@ function toSession(payload: JWTPayload): Session {
     permissions.every((p) => typeof p === 'string') &&
     (phase === null || typeof phase === 'string') &&
     (profile === 'interactive' || profile === 'batch') &&
+    (sandbox === undefined || sandbox === true) &&
     typeof exp === 'number';
   if (!sound) throw new Refusal('unauthenticated', 'The run token lacks a claim, or has one of the wrong kind.');
-  return { tenant, runId: run, user: sub, permissions, phase, profile, expiresAt: exp * 1000 };
+  const session: Session = { tenant, runId: run, user: sub, permissions, phase, profile, expiresAt: exp * 1000 };
+  return sandbox ? { ...session, sandbox } : session;
 }

@@ -1,5 +1,5 @@
 import type { Failure, IntentEvent, Proposal } from './events.js';
-import type { LookupAnswer, Verdict } from './verdict.js';
+import type { LookupAnswer, PollAnswer, Verdict } from './verdict.js';
 
 /**
  * What somebody wants to happen to one intent. `decide` turns it into events or says why not.
@@ -23,6 +23,10 @@ export type Command =
   | { readonly type: 'expire_lease'; readonly jitter: number }
   /** `askedAt`: when the lookup was sent, on the database clock. */
   | { readonly type: 'record_lookup'; readonly answer: LookupAnswer; readonly askedAt: number }
+  /** What the upstream says about a request that it had accepted. */
+  | { readonly type: 'record_poll'; readonly answer: PollAnswer; readonly askedAt: number }
+  /** The answer of the one more look that `needsReview` asks for. */
+  | { readonly type: 'record_review'; readonly answer: LookupAnswer }
   | { readonly type: 'cancel'; readonly by: string }
   | { readonly type: 'expire' }
   | { readonly type: 'replay'; readonly by: string; readonly reason: string }

@@ -8,6 +8,7 @@ export function decideAttempt(attemptId: string, intent: Intent, now: number): D
   if (intent.state !== 'authorized') return reject('not_authorized');
   // A command that comes again, later: its attempt is over, and no two attempts share an id.
   if (intent.attempts.some((a) => a.attemptId === attemptId)) return reject('not_authorized');
+  if (intent.cancelledBy !== null) return reject('not_authorized');
   if (now >= intent.expiresAt) return accept(endOfAuthority(intent));
   if (intent.notBefore !== null && now < intent.notBefore) return reject('not_due');
   if (intent.resendUntil !== null && now >= intent.resendUntil) {

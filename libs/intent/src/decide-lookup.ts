@@ -1,11 +1,11 @@
 import type { Decision } from './commands.js';
 import { accept, unchanged } from './decision.js';
-import type { DeadLetterReason, IntentEvent } from './events.js';
-import { failureOf } from './failure.js';
+import type { Breach, DeadLetterReason, Finding, IntentEvent } from './events.js';
+import { cancelledFailure, failureOf } from './failure.js';
 import { authorize, backoff, keyKnownUntil } from './follow-up.js';
 import type { Json } from './json.js';
 import { sameEffect } from './late-verdict.js';
-import type { In, Intent } from './state.js';
+import { countedAttempts, type In, type Intent } from './state.js';
 import { keepsKey } from './terms.js';
 import type { LookupAnswer } from './verdict.js';
 
@@ -16,34 +16,49 @@ import type { LookupAnswer } from './verdict.js';
 export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Intent, now: number): Decision {
   switch (intent.state) {
     case 'unknown':
-      return answer.kind === 'present'
-        ? accept(found(answer, intent))
-        : answer.kind === 'absent'
-          ? absent(intent, askedAt, now)
-          : cannotTell(answer.detail, intent, now);
+      switch (answer.kind) {
+        case 'present':
+          return foundNow(answer, intent);
+        case 'absent':
+          return absent(intent, askedAt, now);
+        case 'partial':
+          return partial(answer.detail, askedAt, intent, now);
+        case 'cannot_tell':
+          return cannotTell(answer.detail, intent, now);
+      }
+      break;
     case 'accepted':
       return answer.kind === 'present'
-        ? accept(found(answer, intent))
+        ? foundNow(answer, intent)
         : accept(stillRunning(answer.kind === 'absent' ? 'not there yet' : answer.detail, intent, now));
     case 'failed':
     case 'cancelled':
     case 'expired':
-      if (answer.kind !== 'present' || intent.corrections.length > 0) return unchanged;
+      if (!isThere(answer) || intent.corrections.length > 0) return unchanged;
       // Nobody was misled about an effect: a read has none.
       if (intent.proposal.terms.effect === 'read') return unchanged;
-      return accept({ type: 'corrected', attempt: null, finding: 'executed', data: answer.data });
+      return accept({ type: 'corrected', attempt: null, finding: 'executed', data: answer.data, ...breachOf(intent) });
     case 'dead_lettered':
     case 'authorized':
+      if (answer.kind === 'partial' && intent.state === 'authorized' && intent.attempts.length > 0) {
+        return accept(dead('partial_effect', answer.detail));
+      }
       // The answer to a question from before: a person had been asked, or a resend allowed, and neither is needed.
       if (answer.kind !== 'present' || intent.attempts.length === 0) return unchanged;
       return accept(
-        { type: 'corrected', attempt: null, finding: 'executed', data: answer.data },
+        { type: 'corrected', attempt: null, finding: 'executed', data: answer.data, ...breachOf(intent) },
         found(answer, intent),
       );
     case 'dispatching':
     case 'committed':
-      return answer.kind === 'present' && isAboutEarlier(intent, askedAt) && !isCounted(answer.data, intent)
-        ? accept({ type: 'corrected', attempt: null, finding: lateFinding(intent), data: answer.data })
+      return isThere(answer) && isAboutEarlier(intent, askedAt) && !isCounted(answer.data, intent)
+        ? accept({
+            type: 'corrected',
+            attempt: null,
+            finding: lateFinding(intent),
+            data: answer.data,
+            ...breachOf(intent),
+          })
         : unchanged;
     case 'pending':
     case 'denied':
@@ -63,14 +78,39 @@ function isCounted(data: Json, intent: Intent): boolean {
   return intent.state === 'committed' && sameEffect(intent.data, data, intent);
 }
 
+/** The whole effect or a part of it: either way it happened. */
+function isThere(answer: LookupAnswer): answer is Extract<LookupAnswer, { kind: 'present' | 'partial' }> {
+  return answer.kind === 'present' || answer.kind === 'partial';
+}
+
+/** An attempt whose absence had been proven took effect all the same. */
+function breachOf(intent: Intent): { readonly breach?: Breach } {
+  return intent.attempts.some((a) => a.verdict === 'absent') ? { breach: 'max_processing' } : {};
+}
+
 /** While the last attempt is open it is the first effect that is known of; after it, one too many. */
-function lateFinding(intent: Intent): string {
+function lateFinding(intent: Intent): Finding {
   return intent.state === 'committed' && intent.proof === 'response' ? 'second_effect' : 'executed';
 }
 
 function found(answer: Extract<LookupAnswer, { kind: 'present' }>, intent: Intent): IntentEvent {
   const only = intent.attempts.length === 1 ? 1 : null;
   return { type: 'committed', proof: 'lookup', attempt: only, data: answer.data };
+}
+
+function foundNow(answer: Extract<LookupAnswer, { kind: 'present' }>, intent: Intent): Decision {
+  const { excess = 0, data } = answer;
+  const committed = found(answer, intent);
+  if (excess === 0) return accept(committed);
+  return accept(committed, { type: 'corrected', attempt: null, finding: 'second_effect', data });
+}
+
+/** Parts that are missing after the settle time will stay missing; neither a resend nor a commit would be right. */
+function partial(detail: string, askedAt: number, intent: In<'unknown'>, now: number): Decision {
+  if (askedAt < intent.settleAt) return waitUntil(intent.settleAt, detail, intent);
+  return intent.proposal.terms.lookup === 'authoritative'
+    ? accept(dead('partial_effect', detail))
+    : cannotTell(detail, intent, now);
 }
 
 function absent(intent: In<'unknown'>, askedAt: number, now: number): Decision {
@@ -94,19 +134,18 @@ function waitUntil(dueAt: number, detail: string, intent: In<'unknown'>): Decisi
 
 /** Two spaced, authoritative absences: it did not happen, so what now? */
 function afterAbsence(intent: In<'unknown'>, now: number): IntentEvent {
+  if (intent.cancelledBy !== null) return { type: 'failed', failure: cancelledFailure(intent) };
   const last = intent.attempts.at(-1);
   // The last attempt was refused, and the earlier ones are proven absent: sending again would be refused again.
   // An operator who asks for a replay wants just that.
-  if (last?.verdict === 'not_executed' && !isReplay(intent)) {
+  if (last?.verdict === 'not_executed' && last.sent && !isReplay(intent)) {
     return { type: 'failed', failure: failureOf(last.cause ?? 'not_executed', 'refused', intent) };
   }
   if (now >= intent.expiresAt) return { type: 'expired' };
   const forgotten = keyKnownUntil(intent);
   const keyIsOver = forgotten !== null && now >= forgotten;
   if (keyIsOver && !isReplay(intent)) return dead('key_retention_passed', 'the upstream may have forgotten the key');
-  if (intent.attempts.length >= intent.maxAttempts) {
-    return dead('attempts_exhausted', `${intent.attempts.length} attempts were made`);
-  }
+  if (countedAttempts(intent) >= intent.maxAttempts) return exhausted(intent);
   return authorize('absent', null, keyIsOver ? null : forgotten);
 }
 
@@ -117,14 +156,15 @@ function isReplay(intent: In<'unknown'>): boolean {
 
 /** No proof of absence can be had: only the remembered key makes another attempt safe. */
 function withoutProof(reason: DeadLetterReason, intent: In<'unknown'>, now: number): Decision {
+  if (intent.cancelledBy !== null) {
+    return accept(dead(reason, `cancelled by ${intent.cancelledBy}; only a resend could have told what happened`));
+  }
   const forgotten = keyKnownUntil(intent);
   if (!keepsKey(intent.proposal.terms) || forgotten === null) {
     return accept(dead(reason, 'neither the lookup nor the key can show that a resend is safe'));
   }
   if (now >= forgotten) return accept(dead('key_retention_passed', 'the upstream may have forgotten the key'));
-  if (intent.attempts.length >= intent.maxAttempts) {
-    return accept(dead('attempts_exhausted', `${intent.attempts.length} attempts were made`));
-  }
+  if (countedAttempts(intent) >= intent.maxAttempts) return accept(exhausted(intent));
   if (now >= intent.expiresAt) return accept(dead('authority_expired', 'the run ended before the outcome was known'));
   return accept(authorize('same_key', null, forgotten));
 }
@@ -150,6 +190,10 @@ function stillRunning(detail: string, intent: In<'accepted'>, now: number): Inte
     detail,
     dueAt: now + backoff(intent.proposal.terms.backoffMs, intent.asked, 1),
   };
+}
+
+function exhausted({ attempts }: Intent): IntentEvent {
+  return dead('attempts_exhausted', `${attempts.length} attempts were made`);
 }
 
 function dead(reason: DeadLetterReason, detail: string): IntentEvent {

@@ -18,7 +18,11 @@ import {
   keyedWithoutProof,
   lookup,
   noGuarantee,
+  present,
   proposal,
+  read,
+  refused,
+  replay,
   resolve,
   runEnd,
   silence,
@@ -54,12 +58,66 @@ describe('cancel', () => {
   });
 
   it('does not call cancelled what may have happened (T9)', () => {
-    sending().when(cancel, 1).rejects('in_flight');
-    sendingAgain().when(cancel, 46_000).rejects('in_flight');
-    unanswered().when(cancel, 9_000).rejects('in_flight');
-    allowedBySameKey().when(cancel, 39_000).rejects('in_flight');
+    const requested = { type: 'cancel_requested', by: 'ann' } as const;
+    sending().when(cancel, 1).accepts(requested).isIn('dispatching');
+    sendingAgain().when(cancel, 46_000).accepts(requested).isIn('dispatching');
+    unanswered().when(cancel, 9_000).accepts(requested).isIn('unknown');
+    allowedBySameKey()
+      .when(cancel, 39_000)
+      .accepts(requested, { type: 'outcome_unknown', cause: 'cancelled' })
+      .isIn('unknown');
     deadLettered().when(cancel, 700_000).rejects('in_flight');
     sending().when(verdict(1, accepted202), 900).accepts({ type: 'accepted' }).when(cancel, 901).rejects('in_flight');
+  });
+
+  it('of what is on the wire ends in what really happened', () => {
+    const cancelled = (terms?: Terms) => sending(terms).when(cancel, 1).accepts({ type: 'cancel_requested' });
+    cancelled().when(verdict(1, executed()), 2).accepts({ type: 'committed' });
+    cancelled()
+      .when(verdict(1, { ...refused('aborted_unsent', true), sent: false }), 2)
+      .accepts({ type: 'attempt_not_executed', sent: false }, { type: 'failed', failure: { code: 'cancelled' } });
+    cancelled()
+      .when(verdict(1, silence), 2)
+      .accepts({ type: 'outcome_unknown' })
+      .isIn('unknown', { cancelledBy: 'ann' });
+    cancelled(read)
+      .when(verdict(1, silence), 2)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'failed', failure: { code: 'cancelled' } });
+  });
+
+  it('sends nothing again, whatever would allow it otherwise', () => {
+    unanswered()
+      .when(cancel, 9_000)
+      .accepts({ type: 'cancel_requested' })
+      .when(lookup(absent, 38_000), 38_000)
+      .accepts({ type: 'lookup_absent' })
+      .when(lookup(absent, 43_000), 43_000)
+      .accepts({ type: 'lookup_absent' }, { type: 'failed', failure: { code: 'cancelled' } })
+      .when(verdict(1, executed()), 60_000)
+      .accepts({ type: 'corrected', finding: 'executed', breach: 'max_processing' })
+      .isIn('failed');
+    unanswered(keyedWithoutProof)
+      .when(cancel, 9_000)
+      .accepts({ type: 'cancel_requested' })
+      .when(lookup(absent, 38_000), 38_000)
+      .accepts({ type: 'dead_lettered', reason: 'absence_not_provable' });
+    unanswered()
+      .when(cancel, 9_000)
+      .accepts({ type: 'cancel_requested' })
+      .when(lookup(present(), 10_000), 10_000)
+      .accepts({ type: 'committed' });
+  });
+
+  it('is asked for once, and forgotten when an operator replays', () => {
+    sending().when(cancel, 1).accepts({ type: 'cancel_requested' }).when(cancel, 2).isUnchanged();
+    unanswered()
+      .when(cancel, 9_000)
+      .accepts({ type: 'cancel_requested' })
+      .when(lookup(cannotTell, deadAt), deadAt)
+      .accepts({ type: 'dead_lettered' })
+      .when(replay, deadAt + 1)
+      .accepts({ type: 'replay_requested' })
+      .isIn('unknown', { cancelledBy: null });
   });
 
   it('changes nothing about a closed intent', () => {

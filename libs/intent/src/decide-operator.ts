@@ -1,7 +1,8 @@
 import type { Command, Decision } from './commands.js';
 import { accept, reject, unchanged } from './decision.js';
-import { endOfAuthority, firstLookup } from './follow-up.js';
-import { type Intent, isTerminal, mayHaveRun } from './state.js';
+import type { IntentEvent } from './events.js';
+import { authorize, endOfAuthority, firstLookup, unknownFrom } from './follow-up.js';
+import { type Intent, isTerminal, mayHaveRun, outcomeOf } from './state.js';
 import { keepsKey } from './terms.js';
 
 type OperatorCommand = Extract<Command, { type: 'cancel' | 'expire' | 'replay' | 'resolve' }>;
@@ -13,11 +14,7 @@ const replayAuthorityMs = 3_600_000;
 export function decideOperator(command: OperatorCommand, intent: Intent, now: number): Decision {
   switch (command.type) {
     case 'cancel':
-      if (isTerminal(intent)) return unchanged;
-      // Only what provably never ran may be called cancelled; everything else answers with its outcome.
-      return intent.state === 'authorized' && !mayHaveRun(intent.attempts)
-        ? accept({ type: 'cancelled', by: command.by })
-        : reject('in_flight');
+      return cancel(command.by, intent, now);
     case 'expire':
       return intent.state === 'authorized' && now >= intent.expiresAt ? accept(endOfAuthority(intent)) : unchanged;
     case 'replay':
@@ -27,14 +24,38 @@ export function decideOperator(command: OperatorCommand, intent: Intent, now: nu
   }
 }
 
+/**
+ * Only what provably never ran may be called cancelled. What may have run is aborted and not sent again, and ends in
+ * what really happened.
+ */
+function cancel(by: string, intent: Intent, now: number): Decision {
+  if (isTerminal(intent) || intent.cancelledBy !== null) return unchanged;
+  switch (intent.state) {
+    case 'authorized': {
+      if (!mayHaveRun(intent.attempts)) return accept({ type: 'cancelled', by });
+      // A resend that nobody wants any more; what became of the attempts before it still has to be found out.
+      const detail = `the resend was cancelled by ${by}`;
+      return accept({ type: 'cancel_requested', by }, unknownFrom(intent, 'cancelled', detail, now));
+    }
+    case 'dispatching':
+    case 'unknown':
+      return accept({ type: 'cancel_requested', by });
+    case 'pending':
+    case 'accepted':
+    case 'dead_lettered':
+      return reject('in_flight');
+  }
+}
+
 /** Reconcile first: a replay makes the outcome unknown again and grants one more attempt, nothing else. */
 function replay(command: Extract<Command, { type: 'replay' }>, intent: Intent, now: number): Decision {
   if (intent.state !== 'dead_lettered') return reject('not_dead_lettered');
   const { terms } = intent.proposal;
-  if (terms.lookup === 'none' && !keepsKey(terms)) return reject('not_replayable');
+  const nothingSent = outcomeOf(intent) === 'undecided';
+  if (terms.lookup === 'none' && !keepsKey(terms) && !nothingSent) return reject('not_replayable');
   // Dead letters are older than any settle time still running from their last attempt: it started before they died.
   const settleAt = Math.max(now, intent.since + terms.settleMs);
-  return accept({
+  const requested: IntentEvent = {
     type: 'replay_requested',
     by: command.by,
     reason: command.reason,
@@ -42,7 +63,8 @@ function replay(command: Extract<Command, { type: 'replay' }>, intent: Intent, n
     dueAt: firstLookup(intent, now, settleAt),
     deadline: settleAt + terms.deadlineMs,
     expiresAt: Math.max(intent.expiresAt, settleAt + terms.spacingMs + replayAuthorityMs),
-  });
+  };
+  return nothingSent ? accept(requested, authorize('not_executed', null, null)) : accept(requested);
 }
 
 function resolve(command: Extract<Command, { type: 'resolve' }>, intent: Intent, now: number): Decision {

@@ -2,6 +2,8 @@ import type { Command, Decision } from './commands.js';
 import { decideAttempt } from './decide-attempt.js';
 import { decideLookup } from './decide-lookup.js';
 import { decideOperator } from './decide-operator.js';
+import { decidePoll } from './decide-poll.js';
+import { decideReview } from './decide-review.js';
 import { decideVerdict } from './decide-verdict.js';
 import { accept, reject, unchanged } from './decision.js';
 import type { Intent } from './state.js';
@@ -46,6 +48,10 @@ export function decide(command: Command, intent: Intent | null, now: number): De
       );
     case 'record_lookup':
       return decideLookup(command.answer, command.askedAt, intent, now);
+    case 'record_poll':
+      return decidePoll(command.answer, command.askedAt, intent, now);
+    case 'record_review':
+      return decideReview(command.answer, intent, now);
     case 'cancel':
     case 'expire':
     case 'replay':

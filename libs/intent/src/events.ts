@@ -62,7 +62,22 @@ export type DeadLetterReason =
   | 'lookup_deadline'
   | 'key_retention_passed'
   | 'attempts_exhausted'
-  | 'authority_expired';
+  | 'authority_expired'
+  /** After the settle time some parts of the effect are there and others are not. */
+  | 'partial_effect'
+  /** The upstream took it on and did not say in time what became of it. */
+  | 'poll_deadline'
+  /** Nothing was sent: what sends it (a program, a tool file) is not where the dispatchers are. */
+  | 'adapter_missing';
+
+/** How it became known that the effect is there. */
+export type Proof = 'response' | 'lookup' | 'poll' | 'operator';
+
+/** What late evidence shows: an effect that was not believed in, or one too many. */
+export type Finding = 'executed' | 'second_effect';
+
+/** `max_processing`: the effect came after the declared maximum processing time, when its absence had been proven. */
+export type Breach = 'max_processing';
 
 /**
  * Facts of one intent, in the past tense. Stored for ever: change by adding, upcast on read.
@@ -90,6 +105,8 @@ export type IntentEvent =
       readonly attempt: number;
       readonly cause: string;
       readonly detail: string;
+      /** False: no byte of it left. Left out where one did, or in older events. */
+      readonly sent?: false;
     }
   | {
       readonly type: 'accepted';
@@ -110,7 +127,7 @@ export type IntentEvent =
   | { readonly type: 'lookup_inconclusive'; readonly detail: string; readonly dueAt: number }
   | {
       readonly type: 'committed';
-      readonly proof: 'response' | 'lookup' | 'operator';
+      readonly proof: Proof;
       readonly attempt: number | null;
       readonly data: Json;
     }
@@ -133,8 +150,19 @@ export type IntentEvent =
       readonly evidence: string;
     }
   | { readonly type: 'cancelled'; readonly by: string }
+  /** It may have been sent already: it is aborted where it runs, not sent again, and ends in what really happened. */
+  | { readonly type: 'cancel_requested'; readonly by: string }
   | { readonly type: 'expired' }
   /** Evidence that came too late to change anything silently: an effect we had not counted, or a second one. */
-  | { readonly type: 'corrected'; readonly attempt: number | null; readonly finding: string; readonly data: Json };
+  | {
+      readonly type: 'corrected';
+      readonly attempt: number | null;
+      readonly finding: Finding;
+      readonly data: Json;
+      /** The declaration that the upstream broke, where the evidence shows one. */
+      readonly breach?: Breach;
+    }
+  /** Looked at once more after the commit, since an earlier attempt had been ruled out by absences only. */
+  | { readonly type: 'reviewed'; readonly detail: string };
 
 export type EventType = IntentEvent['type'];

@@ -1,5 +1,5 @@
 import type { IntentEvent } from './events.js';
-import type { Attempt, Core, Intent } from './state.js';
+import { type Attempt, type Core, countedAttempts, type Intent } from './state.js';
 import { nextState } from './transitions.js';
 
 /** The log says something that cannot be: a bug or a damaged log, never a user's mistake. */
@@ -32,11 +32,12 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
         leaseUntil,
         verdict: 'open',
         cause: null,
+        sent: true,
       };
       return { state: 'dispatching', attempt, ...core([...attempts, attempt]) };
     }
     case 'attempt_not_executed':
-      return { state: 'pending', ...core(mark(attempts, event.attempt, 'not_executed', event.cause)) };
+      return { state: 'pending', ...core(ruledOut(attempts, event.attempt, event.cause, event.sent !== false)) };
     case 'accepted': {
       const { data, dueAt, deadline } = event;
       return {
@@ -55,7 +56,14 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
     }
     case 'lookup_absent':
       if (intent.state !== 'unknown') throw new IllegalTransition('lookup_absent outside unknown');
-      return { ...intent, version: intent.version + 1, absences: event.absences, absentAt: at, dueAt: event.dueAt };
+      return {
+        ...intent,
+        version: intent.version + 1,
+        attempts: event.absences > 1 ? clear(attempts) : attempts,
+        absences: event.absences,
+        absentAt: at,
+        dueAt: event.dueAt,
+      };
     case 'lookup_inconclusive':
       if (intent.state !== 'unknown' && intent.state !== 'accepted') throw new IllegalTransition('lookup_inconclusive');
       return { ...intent, version: intent.version + 1, asked: intent.asked + 1, dueAt: event.dueAt };
@@ -63,8 +71,9 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
       const { reason, settleAt, dueAt, deadline, expiresAt } = event;
       return {
         ...core(),
-        maxAttempts: Math.max(intent.maxAttempts, attempts.length + 1),
+        maxAttempts: Math.max(intent.maxAttempts, countedAttempts(intent) + 1),
         expiresAt,
+        cancelledBy: null,
         state: 'unknown',
         cause: 'replay_requested',
         detail: reason,
@@ -74,16 +83,21 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
     case 'committed': {
       const { proof, data, attempt } = event;
       const marked = attempt === null ? attempts : mark(attempts, attempt, 'executed', null);
-      return { state: 'committed', proof, data, ...core(marked) };
+      return { state: 'committed', proof, data, reviewed: false, ...core(marked) };
     }
     case 'corrected': {
-      const { attempt, finding, data } = event;
+      const { attempt, finding, data, breach = null } = event;
       const marked = attempt === null ? attempts : mark(attempts, attempt, 'executed', finding);
-      const corrections = [...intent.corrections, { attempt, finding, data }];
+      const corrections = [...intent.corrections, { attempt, finding, data, breach }];
       return { ...intent, version: intent.version + 1, attempts: marked, corrections };
     }
     case 'resolved':
       return { ...intent, version: intent.version + 1 };
+    case 'cancel_requested':
+      return { ...intent, version: intent.version + 1, cancelledBy: event.by };
+    case 'reviewed':
+      if (intent.state !== 'committed') throw new IllegalTransition('reviewed outside committed');
+      return { ...intent, version: intent.version + 1, reviewed: true };
     case 'denied':
       return { state: 'denied', failure: event.failure, ...core() };
     case 'failed':
@@ -113,14 +127,25 @@ function begin(event: Extract<IntentEvent, { type: 'recorded' }>, at: number): I
     maxAttempts: proposal.terms.maxAttempts,
     expiresAt: proposal.expiresAt,
     corrections: [],
+    cancelledBy: null,
     state: 'pending',
   };
 }
 
 /** Only what is true in every state, so that nothing of the old variant leaks into the new one. */
 function coreOf(intent: Intent, at: number, attempts: readonly Attempt[]): Core {
-  const { proposal, version, recordedAt, maxAttempts, expiresAt, corrections } = intent;
-  return { proposal, version: version + 1, recordedAt, since: at, attempts, maxAttempts, expiresAt, corrections };
+  const { proposal, version, recordedAt, maxAttempts, expiresAt, corrections, cancelledBy } = intent;
+  return {
+    proposal,
+    version: version + 1,
+    recordedAt,
+    since: at,
+    attempts,
+    maxAttempts,
+    expiresAt,
+    corrections,
+    cancelledBy,
+  };
 }
 
 function mark(
@@ -130,6 +155,10 @@ function mark(
   cause: string | null,
 ): Attempt[] {
   return attempts.map((a) => (a.number === number ? { ...a, verdict, cause: cause ?? a.cause } : a));
+}
+
+function ruledOut(attempts: readonly Attempt[], number: number, cause: string, sent: boolean): Attempt[] {
+  return mark(attempts, number, 'not_executed', cause).map((a) => (a.number === number ? { ...a, sent } : a));
 }
 
 /** Two absences after the settle time outweigh an "accepted", too: what was promised did not happen. */

@@ -1,6 +1,6 @@
 import type { Basis, IntentEvent } from './events.js';
 import type { Json } from './json.js';
-import { type Attempt, type In, type Intent, mayHaveRun } from './state.js';
+import { type Attempt, type In, type Intent, isTerminal, mayHaveRun } from './state.js';
 import { keepsKey } from './terms.js';
 
 /** Exponential backoff, doubled per try and capped at five minutes. `jitter` in [0, 1) spreads over the upper half. */
@@ -30,7 +30,16 @@ export function unknownFrom(intent: Intent, cause: string, detail: string, now: 
 
 /** The upstream promised to run it: it is asked about, never sent again. */
 export function acceptedBy(attempt: Attempt, data: Json, intent: Intent, now: number): IntentEvent {
-  const { settleMs, deadlineMs, backoffMs } = intent.proposal.terms;
+  const { settleMs, deadlineMs, backoffMs, poll } = intent.proposal.terms;
+  if (poll) {
+    return {
+      type: 'accepted',
+      attempt: attempt.number,
+      data,
+      dueAt: now + poll.everyMs,
+      deadline: now + poll.deadlineMs,
+    };
+  }
   const deadline = now + settleMs + deadlineMs;
   return { type: 'accepted', attempt: attempt.number, data, dueAt: now + backoffMs, deadline };
 }
@@ -54,6 +63,15 @@ export function keyKnownUntil(intent: Intent): number | null {
   if (!first || !keepsKey(intent.proposal.terms)) return null;
   const { retentionMs, leaseMs } = intent.proposal.terms;
   return first.startedAt + retentionMs - leaseMs;
+}
+
+/**
+ * Until when sending this intent again cannot double its effect, whatever became of it: ms since the epoch. Null where
+ * there is no such time: nothing was sent, the upstream remembers no keys (a resend then needs proof of absence), the
+ * upstream has taken the request on, or the matter is closed.
+ */
+export function safeResendUntil(intent: Intent): number | null {
+  return isTerminal(intent) || intent.state === 'accepted' ? null : keyKnownUntil(intent);
 }
 
 /** Authority ended before the next attempt. Honest about the earlier ones: only what is proven is called expired. */

@@ -3,7 +3,7 @@ import type { Command } from './commands.js';
 import { decide } from './decide.js';
 import type { IntentEvent } from './events.js';
 import { evolve, fold } from './evolve.js';
-import { type Intent, isTerminal } from './state.js';
+import { countedAttempts, type Intent, isTerminal } from './state.js';
 import { keepsKey } from './terms.js';
 import { nextState } from './transitions.js';
 
@@ -46,7 +46,7 @@ function wellFormed(intent: Intent): void {
   expect(attempts.map((a) => a.number)).toEqual(attempts.map((_, i) => i + 1));
   expect(new Set(attempts.map((a) => a.attemptId)).size).toBe(attempts.length);
   expect(attempts.filter((a) => a.verdict === 'open').length).toBe(intent.state === 'dispatching' ? 1 : 0);
-  expect(attempts.length).toBeLessThanOrEqual(intent.maxAttempts);
+  expect(countedAttempts(intent)).toBeLessThanOrEqual(intent.maxAttempts);
 }
 
 /** Between two attempts lies proof that the earlier ones did not run, or absence, or a key that still holds. */

@@ -1,6 +1,6 @@
 import type { Decision } from './commands.js';
 import { accept, reject, unchanged } from './decision.js';
-import type { IntentEvent } from './events.js';
+import type { Breach, IntentEvent } from './events.js';
 import { acceptedBy } from './follow-up.js';
 import { type Json, sameJson } from './json.js';
 import { afterNotExecuted } from './not-executed.js';
@@ -63,7 +63,13 @@ function lateAnswer(attempt: Attempt, { data }: Executed, intent: Intent): Decis
 function lateSuccess(attempt: Attempt, { data }: Executed, intent: Intent): Decision {
   if (attempt.verdict === 'executed') return unchanged;
   const committed: IntentEvent = { type: 'committed', proof: 'response', attempt: attempt.number, data };
-  const corrected: IntentEvent = { type: 'corrected', attempt: attempt.number, finding: 'executed', data };
+  const corrected: IntentEvent = {
+    type: 'corrected',
+    attempt: attempt.number,
+    finding: 'executed',
+    data,
+    ...breachOf(attempt),
+  };
   switch (intent.state) {
     case 'unknown':
     case 'accepted':
@@ -85,8 +91,13 @@ function lateSuccess(attempt: Attempt, { data }: Executed, intent: Intent): Deci
   }
 }
 
+/** Its absence had been proven after the settle time, so it took longer than the tool file says anything can. */
+function breachOf(attempt: Attempt): { readonly breach?: Breach } {
+  return attempt.verdict === 'absent' ? { breach: 'max_processing' } : {};
+}
+
 function successAfterCommit(attempt: Attempt, data: Json, intent: In<'committed'>): Decision {
-  const corrected = { type: 'corrected' as const, attempt: attempt.number, data };
+  const corrected = { type: 'corrected' as const, attempt: attempt.number, data, ...breachOf(attempt) };
   if (intent.attempts.some((a) => a.verdict === 'executed')) {
     return sameEffect(intent.data, data, intent) ? unchanged : accept({ ...corrected, finding: 'second_effect' });
   }

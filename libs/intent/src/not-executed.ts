@@ -1,7 +1,7 @@
 import type { Decision } from './commands.js';
 import { accept } from './decision.js';
 import type { IntentEvent } from './events.js';
-import { failureOf } from './failure.js';
+import { cancelledFailure, failureOf } from './failure.js';
 import { authorize, backoff, unknownFrom, unproven } from './follow-up.js';
 import type { Attempt, Correction, Intent } from './state.js';
 import type { Verdict } from './verdict.js';
@@ -11,25 +11,38 @@ export type NotExecuted = Extract<Verdict, { kind: 'not_executed' }>;
 /** One attempt provably did not run: what that means for the intent depends on the earlier ones. */
 export function afterNotExecuted(
   attempt: Attempt,
-  { cause, detail, transient, retryAfterMs }: NotExecuted,
+  { cause, detail, transient, retryAfterMs, sent = true }: NotExecuted,
   jitter: number,
   intent: Intent,
   now: number,
 ): Decision {
   const { terms } = intent.proposal;
-  const fact: IntentEvent = { type: 'attempt_not_executed', attempt: attempt.number, cause, detail };
+  const fact: IntentEvent = {
+    type: 'attempt_not_executed',
+    attempt: attempt.number,
+    cause,
+    detail,
+    ...(sent ? {} : { sent }),
+  };
   const proven = executedEarlier(intent);
   if (proven) return accept(fact, commitEarlier(proven));
   const earlier = intent.attempts.filter((a) => a.number !== attempt.number);
   if (unproven(earlier)) {
     return accept(fact, unknownFrom(intent, 'earlier_attempt_unknown', `attempt ${attempt.number}: ${cause}`, now));
   }
+  if (intent.cancelledBy !== null) return accept(fact, { type: 'failed', failure: cancelledFailure(intent) });
   const wait = Math.max(retryAfterMs ?? 0, backoff(terms.backoffMs, earlier.length, jitter));
-  const again = transient && intent.attempts.length < intent.maxAttempts && now + wait < intent.expiresAt;
-  return again
-    ? accept(fact, authorize('not_executed', now + wait, null))
-    : accept(fact, { type: 'failed', failure: failureOf(cause, detail, intent) });
+  // Tries that never left do not use up wire attempts; they have as many of their own.
+  const tries = earlier.filter((a) => a.sent === sent).length + 1;
+  if (transient && tries < intent.maxAttempts && now + wait < intent.expiresAt) {
+    return accept(fact, authorize('not_executed', now + wait, null));
+  }
+  if (waitsForOwner.has(cause)) return accept(fact, { type: 'dead_lettered', reason: 'adapter_missing', detail });
+  return accept(fact, { type: 'failed', failure: failureOf(cause, detail, intent) });
 }
+
+/** Causes that are no answer of the upstream but a gap in this installation: once it is closed, a replay sends. */
+const waitsForOwner: ReadonlySet<string> = new Set(['adapter_missing', 'tool_not_loaded']);
 
 /** A correction found while a later attempt was open: any executed attempt makes the intent executed. */
 export function executedEarlier(intent: Intent): Correction | null {

@@ -31,6 +31,7 @@ const termsOf: fc.Arbitrary<Terms> = fc
     retentionMs: fc.oneof(ms(0, 300), fc.constant(10_000)),
     deadlineMs: ms(0, 400),
     backoffMs: ms(1, 20),
+    poll: fc.option(fc.record({ everyMs: ms(10, 40), deadlineMs: ms(0, 400) })),
   })
   .map(({ promise, ...rest }) => ({ ...promise, ...rest }));
 
@@ -59,9 +60,10 @@ const honest = [
   weighted(2, fc.record({ do: fc.constant('ask' as const), works })),
   weighted(3, fc.record({ do: fc.constant('answer' as const), pick })),
   weighted(5, fc.record({ do: fc.constant('reconcile' as const), works, early: fc.boolean() })),
+  weighted(2, fc.record({ do: fc.constant('poll' as const), works, early: fc.boolean() })),
   weighted(3, fc.constant<Action>({ do: 'expire_lease' })),
   weighted(2, fc.constantFrom<Action>({ do: 'expire' }, { do: 'replay' }, { do: 'submit_again' })),
-  weighted(1, fc.constantFrom<Action>({ do: 'cancel' }, { do: 'resolve' })),
+  weighted(2, fc.constantFrom<Action>({ do: 'cancel' }, { do: 'resolve' })),
 ];
 
 /** Short on people and long on doubt: silence, lookups and resends, where an effect is doubled most easily. */
@@ -155,7 +157,7 @@ describe('whatever happens, in whatever order', () => {
       fc.property(lifeOf(...honest), helpless, (story, { fates: coming, works }) => {
         const simulation = live(story);
         for (let steps = 0; !atRest(simulation); steps += 1) {
-          expect(steps, 'steps of the sweepers').toBeLessThan(60);
+          expect(steps, 'steps of the sweepers').toBeLessThan(120);
           simulation.now = Math.max(simulation.now, dueAt(simulation.intent));
           expect(sweep(simulation, coming, works), 'progress of a sweeper that was due').toBe(true);
         }
@@ -180,6 +182,10 @@ function sweep(simulation: Simulation, coming: readonly Sending[], works: boolea
     case 'dispatching':
       return simulation.report(upstream.requests.at(-1), 0) || simulation.execute({ type: 'expire_lease', jitter: 0 });
     case 'accepted':
+      if (intent.proposal.terms.poll) {
+        return simulation.execute({ type: 'record_poll', answer: upstream.poll(now, works), askedAt: now });
+      }
+      return simulation.execute({ type: 'record_lookup', answer: upstream.ask(now, works), askedAt: now });
     case 'unknown':
       return simulation.execute({ type: 'record_lookup', answer: upstream.ask(now, works), askedAt: now });
     default:

@@ -94,7 +94,11 @@ export const resolve = (outcome: 'executed' | 'not_executed'): Command => ({
 });
 
 export const executed = (data: Json = { refund_id: 're_9' }): Verdict => ({ kind: 'executed', data });
-export const refused = (cause: string, transient = false, retryAfterMs: number | null = null): Verdict => ({
+export const refused = (
+  cause: string,
+  transient = false,
+  retryAfterMs: number | null = null,
+): Extract<Verdict, { kind: 'not_executed' }> => ({
   kind: 'not_executed',
   cause,
   transient,

@@ -26,6 +26,8 @@ export type Action =
   | { readonly do: 'answer'; readonly pick: number }
   /** A pass of the reconciler, from the due time to the answer; `early`: another one, which does not wait. */
   | { readonly do: 'reconcile'; readonly works: boolean; readonly early: boolean }
+  /** The same for a request that was accepted. */
+  | { readonly do: 'poll'; readonly works: boolean; readonly early: boolean }
   /** An upstream, or something between, that says what is not so. */
   | { readonly do: 'lie'; readonly pick: number; readonly fate: Fate }
   | { readonly do: 'lie_about_presence'; readonly present: boolean }
@@ -86,6 +88,10 @@ export class Simulation {
       case 'reconcile':
         if (!action.early) this.now = Math.max(this.now, dueAt(this.intent));
         this.execute({ type: 'record_lookup', answer: this.upstream.ask(this.now, action.works), askedAt: this.now });
+        return;
+      case 'poll':
+        if (!action.early) this.now = Math.max(this.now, dueAt(this.intent));
+        this.execute({ type: 'record_poll', answer: this.upstream.poll(this.now, action.works), askedAt: this.now });
         return;
       case 'lie': {
         const request = this.pick(this.upstream.requests, action.pick);

@@ -1,4 +1,4 @@
-import type { Basis, DeadLetterReason, Failure, Proposal } from './events.js';
+import type { Basis, Breach, DeadLetterReason, Failure, Finding, Proof, Proposal } from './events.js';
 import type { Json } from './json.js';
 
 /** One request that may have gone out. `absent`: unknown at first, then conclusively not found. */
@@ -10,13 +10,16 @@ export interface Attempt {
   readonly verdict: 'open' | 'executed' | 'not_executed' | 'accepted' | 'unknown' | 'absent';
   /** Short word of the verdict, for people. */
   readonly cause: string | null;
+  /** False: provably no byte of it left, so it was no wire attempt. */
+  readonly sent: boolean;
 }
 
 /** Evidence that arrived after the matter was closed. */
 export interface Correction {
   readonly attempt: number | null;
-  readonly finding: string;
+  readonly finding: Finding;
   readonly data: Json;
+  readonly breach: Breach | null;
 }
 
 /** True of every intent, whatever its state. */
@@ -32,6 +35,8 @@ export interface Core {
   readonly maxAttempts: number;
   readonly expiresAt: number;
   readonly corrections: readonly Correction[];
+  /** Who asked for it not to happen when it may have been sent already; null: nobody. */
+  readonly cancelledBy: string | null;
 }
 
 export interface Reconciling {
@@ -71,7 +76,13 @@ export type Intent = Core &
         readonly asked: number;
       } & Reconciling)
     | { readonly state: 'dead_lettered'; readonly reason: DeadLetterReason; readonly detail: string }
-    | { readonly state: 'committed'; readonly proof: 'response' | 'lookup' | 'operator'; readonly data: Json }
+    | {
+        readonly state: 'committed';
+        readonly proof: Proof;
+        readonly data: Json;
+        /** Looked at once more, see `needsReview`. */
+        readonly reviewed: boolean;
+      }
     | { readonly state: 'failed'; readonly failure: Failure }
     | { readonly state: 'denied'; readonly failure: Failure }
     | { readonly state: 'cancelled'; readonly by: string }
@@ -93,6 +104,25 @@ export function mayHaveRun(attempts: readonly Attempt[]): boolean {
   return attempts.some((a) => a.verdict === 'unknown' || a.verdict === 'accepted');
 }
 
+/**
+ * Attempts against the limit. Those that provably never left are no wire attempts and do not use those up; they have
+ * as many of their own, so that trying ends.
+ */
+export function countedAttempts({ attempts }: Intent): number {
+  const sent = attempts.filter((a) => a.sent).length;
+  return Math.max(sent, attempts.length - sent);
+}
+
+/**
+ * True when a commit deserves one more look: an earlier attempt had been ruled out by absences, so a second effect
+ * would show the upstream's declared maximum processing time to be wrong, and the lookup can count.
+ */
+export function needsReview(intent: In<'committed'>): boolean {
+  return (
+    intent.proposal.terms.counts === true && !intent.reviewed && intent.attempts.some((a) => a.verdict === 'absent')
+  );
+}
+
 /** What is known about the effect; `undecided` means that nothing was ever sent and it may still be. */
 export type Outcome = 'executed' | 'not_executed' | 'unknown' | 'undecided';
 
@@ -107,8 +137,10 @@ export function outcomeOf(intent: Intent): Outcome {
       return intent.corrections.some((c) => c.finding === 'executed') ? 'executed' : 'not_executed';
     case 'accepted':
     case 'unknown':
-    case 'dead_lettered':
       return 'unknown';
+    case 'dead_lettered':
+      if (intent.reason !== 'adapter_missing') return 'unknown';
+      return mayHaveRun(intent.attempts) ? 'unknown' : 'undecided';
     case 'dispatching':
     case 'pending':
     case 'authorized':

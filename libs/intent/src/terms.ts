@@ -29,6 +29,8 @@ export interface Terms {
   readonly deadlineMs: number;
   /** First delay of the exponential backoff between attempts or inconclusive lookups. */
   readonly backoffMs: number;
+  /** The lookup counts effects, so that one too many can be found. Left out in older intents: it does not. */
+  readonly counts?: boolean;
   /** How an accepted request is followed to its end; null, or left out in older intents: by the lookup alone. */
   readonly poll?: {
     readonly everyMs: number;

@@ -1,5 +1,5 @@
 import { keepsKey, type Terms } from './terms.js';
-import type { LookupAnswer, Verdict } from './verdict.js';
+import type { LookupAnswer, PollAnswer, Verdict } from './verdict.js';
 
 /** What becomes of one request; decided when it is sent, and known to nobody but the upstream. */
 export type Fate =
@@ -76,6 +76,14 @@ export class Upstream {
     return { kind: 'absent' };
   }
 
+  /** What became of the last request that was promised: it ends as it was fated, once its time is over. */
+  poll(now: number, works: boolean): PollAnswer {
+    const promised = this.requests.findLast((r) => r.verdict?.kind === 'accepted');
+    if (!works || !promised || now < promised.arrivesAt + this.terms.settleMs) return { kind: 'pending', detail: '' };
+    const done = this.effects(now) > 0;
+    return done ? { kind: 'executed', data: 'receipt' } : { kind: 'failed', detail: 'given up' };
+  }
+
   /** A key is forgotten as early as the declared retention allows. */
   private remembers(arrivesAt: number): boolean {
     if (!keepsKey(this.terms)) return false;
@@ -86,7 +94,7 @@ export class Upstream {
 export function verdictOf(fate: Fate, transient: boolean): Verdict | null {
   switch (fate) {
     case 'not_sent':
-      return { kind: 'not_executed', cause: 'connect_refused', transient, retryAfterMs: null, detail: '' };
+      return { kind: 'not_executed', cause: 'connect_refused', transient, retryAfterMs: null, detail: '', sent: false };
     case 'refused':
       return { kind: 'not_executed', cause: 'http_422', transient: false, retryAfterMs: null, detail: '' };
     case 'executed':

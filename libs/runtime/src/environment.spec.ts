@@ -26,6 +26,9 @@ describe('names', () => {
       INTENDANT_NATS_URL: 'x',
       INTENDANT_TOKEN_SECRET_FILE: '/run/secret',
       INTENDANT_FAULT: 'x',
+      INTENDANT_EGRESS_HOSTS: 'x',
+      INTENDANT_EGRESS_PRIVATE: 'x',
+      INTENDANT_CREDENTIALS_FILE: '/run/credentials',
       OTHER: 'x',
     });
   });

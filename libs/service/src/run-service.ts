@@ -3,6 +3,7 @@ import { HealthModule, type Logger, type ServiceOptions, startService } from '@i
 import { type Publish, Store, StoreModule } from '@intendant/store';
 import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { alarm } from './alarm.js';
 
 export interface RunOptions {
   /** Name of the process, in logs, in the database's list of sessions and on the bus. */
@@ -38,6 +39,7 @@ export function runService(options: RunOptions): Promise<INestApplication> {
         url: databaseUrl,
         name,
         committed: commitHints(bus),
+        corrected: alarm(logger),
         publish: publishWith(bus),
       }),
     }),

@@ -33,6 +33,12 @@ interface Change {
   readonly proposal: Proposal | null;
   intent: Intent;
 }
+/** A fact that came too late to change anything silently, and how the intent stands after it. */
+export interface LateEvidence {
+  readonly intent: Intent;
+  readonly event: Extract<IntentEvent, { type: 'corrected' }>;
+}
+
 interface LogRow {
   readonly intentId: string;
   readonly version: number;
@@ -47,6 +53,7 @@ export class Batch {
   private readonly changes = new Map<string, Change>();
   private readonly log: LogRow[] = [];
   private readonly messages: (OutboxMessage & { intentId: string | null })[] = [];
+  private readonly late: LateEvidence[] = [];
   private readonly answers: { intentId: string | null; result: Result | Error }[] = [];
 
   constructor(
@@ -114,17 +121,20 @@ export class Batch {
     let intent = before;
     const log: LogRow[] = [];
     const messages: (OutboxMessage & { intentId: string })[] = [];
+    const late: LateEvidence[] = [];
     // Another process may have carried its clock a little further.
     const at = Math.max(this.now, before?.since ?? 0);
     for (const event of events) {
       intent = evolve(intent, event, at);
       log.push({ intentId: id, version: intent.version, event, commandId: pending.commandId, at });
+      if (event.type === 'corrected') late.push({ intent, event });
       const message = publicEvent(event, intent, at);
       if (message) messages.push({ intentId: id, ...message });
     }
     if (!intent) throw new Error('no events');
     // Only now: what throws half-way must leave nothing behind for its neighbours' transaction.
     this.log.push(...log);
+    this.late.push(...late);
     this.messages.push(...messages);
     const change = this.changes.get(id);
     if (change) change.intent = intent;
@@ -205,7 +215,13 @@ export class Batch {
     return {
       dispatch: this.authorized(lost).map(announced),
       changed: settled.map((intent) => intent.proposal.intentId),
+      cancel: this.changed(lost, isToBeAborted).map((intent) => intent.proposal.intentId),
     };
+  }
+
+  /** Evidence that came too late, of what was written. */
+  lateEvidence(lost: Lost): LateEvidence[] {
+    return this.late.filter(({ intent }) => !lost.has(intent.proposal.intentId));
   }
 
   /** What was written into the outbox. */
@@ -223,6 +239,10 @@ export class Batch {
 function announced(intent: Intent): Ring['intents'][number] {
   const { intentId, tool, toolVersion } = intent.proposal;
   return { id: intentId, version: intent.version, tool, toolVersion };
+}
+
+function isToBeAborted(intent: Intent): boolean {
+  return intent.state === 'dispatching' && intent.cancelledBy !== null;
 }
 
 function dataOf(event: IntentEvent): string {

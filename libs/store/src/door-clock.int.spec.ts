@@ -1,8 +1,8 @@
+import { clockToleranceMs } from '@intendant/contracts';
 import { createDatabase, type TestDatabase } from '@intendant/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabaseClock } from './database-clock.js';
 import { given, record, start, terms } from './given.spec-helper.js';
-import { clockToleranceMs } from './sql/append.js';
 import { Store } from './store.js';
 
 let database: TestDatabase;

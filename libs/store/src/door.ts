@@ -3,7 +3,7 @@ import type { Commit } from '@intendant/contracts';
 import type { Command, Intent } from '@intendant/intent';
 import { Coalescer, faultPoint, newId } from '@intendant/runtime';
 import type { Pool } from 'pg';
-import { Batch, type Lost, type Pending, type Streams } from './batch.js';
+import { Batch, type LateEvidence, type Lost, type Pending, type Streams } from './batch.js';
 import { DatabaseClock } from './database-clock.js';
 import { isTransient, StoreUnavailable } from './errors.js';
 import type { Outbox, Publish } from './outbox.js';
@@ -26,6 +26,8 @@ export interface Addressed {
 export interface DoorOptions {
   /** Told after each commit, for hints on the bus. Must not throw. */
   readonly committed?: (commit: Commit) => void;
+  /** Told after the commit of each fact that came too late: somebody was told otherwise. Must not throw. */
+  readonly corrected?: (evidence: LateEvidence) => void;
   /** Publishes the messages of a commit right after it; without it they wait for the relay. */
   readonly publish?: Publish;
   /** Transactions at once. One is the fastest (docs/performance.md): more only make the batches smaller. */
@@ -134,6 +136,7 @@ export class Door {
     const lost = new Map(rows.flatMap(({ id, runClosed }) => (id === null ? [] : [[id, runClosed]])));
     const elsewhere = this.settled(batch.outcomes(lost));
     this.options.committed?.(batch.commit(lost, elsewhere));
+    for (const evidence of batch.lateEvidence(lost)) this.options.corrected?.(evidence);
     this.outbox.announce(batch.announcements(lost));
     return this.again(pendings, batch.results(lost), lost, how);
   }

@@ -1,3 +1,5 @@
+export { clockToleranceMs } from '@intendant/contracts';
+export type { LateEvidence } from './batch.js';
 export type { ConnectionOptions } from './connection.js';
 export type { DeadMessage, ReceivedMessage, WholeDeadMessage } from './dead-messages.js';
 export type { Addressed, Door, DoorOptions } from './door.js';
@@ -7,7 +9,6 @@ export type { Outbox, Publish, Relayed } from './outbox.js';
 export type { IntentFilter, IntentListing, IntentReader, RecordedEvent } from './reader.js';
 export type { Result } from './result.js';
 export type { Run, Runs } from './runs.js';
-export { clockToleranceMs } from './sql/append.js';
 export type { Reservation, Starter } from './starter.js';
 export { Store } from './store.js';
 export { StoreModule } from './store.module.js';

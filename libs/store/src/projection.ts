@@ -1,4 +1,4 @@
-import type { Intent } from '@intendant/intent';
+import { type Intent, needsReview } from '@intendant/intent';
 
 /** The columns of the read model that follow from the state. Times are ms since the epoch. */
 export interface IntentColumns {
@@ -42,8 +42,9 @@ function wakeAt(intent: Intent): number | null {
       return intent.dueAt;
     case 'pending':
       return intent.since;
-    case 'dead_lettered':
     case 'committed':
+      return needsReview(intent) ? intent.since + intent.proposal.terms.settleMs : null;
+    case 'dead_lettered':
     case 'failed':
     case 'denied':
     case 'cancelled':

@@ -5,6 +5,7 @@ import type { DataSource, FindOptionsWhere } from 'typeorm';
 import { LessThan } from 'typeorm';
 import { IntentRow } from './entities.js';
 import { answering } from './errors.js';
+import { cancelRequested } from './sql/cancel-requested.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
 import { stillAuthorized } from './sql/still-authorized.js';
 import { foldRows } from './stream.js';
@@ -77,6 +78,14 @@ export class IntentReader {
       this.pool.query<{ id: string }>({ ...stillAuthorized, values: [intentIds] }),
     );
     return new Set(rows.map((row) => row.id));
+  }
+
+  /** Those that somebody asked to cancel while they were on the wire. */
+  async cancelRequested(intentIds: readonly string[]): Promise<string[]> {
+    const { rows } = await answering(() =>
+      this.pool.query<{ id: string }>({ ...cancelRequested, values: [intentIds] }),
+    );
+    return rows.map((row) => row.id);
   }
 
   /** The intent that was recorded under this key, or null. */

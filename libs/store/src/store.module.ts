@@ -20,9 +20,10 @@ export class StoreModule implements OnApplicationShutdown {
           provide: Store,
           inject,
           useFactory: async (...dependencies: unknown[]) => {
-            const { committed, publish, lanes, maxBatch, ...connection } = await useFactory(...dependencies);
+            const { committed, corrected, publish, lanes, maxBatch, ...connection } = await useFactory(...dependencies);
             return Store.open(connection, {
               ...(committed && { committed }),
+              ...(corrected && { corrected }),
               ...(publish && { publish }),
               ...(lanes && { lanes }),
               ...(maxBatch && { maxBatch }),

@@ -6,6 +6,7 @@ import { Door, type DoorOptions } from './door.js';
 import { Outbox } from './outbox.js';
 import { OutcomeWaiter } from './outcome-waiter.js';
 import { IntentReader } from './reader.js';
+import { Receipts } from './receipts.js';
 import { Runs } from './runs.js';
 import { Sweeps } from './sweeps.js';
 import { ToolContracts } from './tool-contracts.js';
@@ -21,6 +22,7 @@ export class Store {
   readonly runs: Runs;
   readonly deadMessages: DeadMessages;
   readonly toolContracts: ToolContracts;
+  readonly receipts: Receipts;
 
   private readonly pool: Pool;
   private readonly dataSource: DataSource;
@@ -36,6 +38,7 @@ export class Store {
     this.runs = new Runs(pool);
     this.deadMessages = new DeadMessages(dataSource);
     this.toolContracts = new ToolContracts(dataSource);
+    this.receipts = new Receipts(pool);
   }
 
   /** @throws StoreUnusable with what is wrong and what to do. */

@@ -20,7 +20,11 @@ export class Sweeps {
   ) {}
 
   /** Intents in `state` whose time has come; nobody else gets them for `claimMs`. */
-  async claimDue(state: 'dispatching' | 'unknown' | 'accepted', limit: number, claimMs: number): Promise<Due[]> {
+  async claimDue(
+    state: 'dispatching' | 'unknown' | 'accepted' | 'committed',
+    limit: number,
+    claimMs: number,
+  ): Promise<Due[]> {
     const { rows } = await this.pool.query<{ id: string; now: number }>({
       ...claimDue,
       values: [state, limit, claimMs],

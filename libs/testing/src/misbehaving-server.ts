@@ -11,6 +11,8 @@ export interface Behaviour {
   readonly at: 'accept' | 'headers' | 'request';
   /** Bytes to write; what is not written is not sent. */
   readonly send?: string | Buffer;
+  /** What follows bit by bit without end, one of these every few milliseconds, until the other side gives up. */
+  readonly drip?: string;
   /** Afterwards: serve the next request, say nothing for ever, send a FIN, or send an RST. */
   readonly then: 'keep' | 'hang' | 'close' | 'reset';
 }
@@ -76,6 +78,16 @@ export class MisbehavingServer {
     await Promise.all(closed);
   }
 
+  /** Ends the open connections from this side without waiting for anything. */
+  endConnections(): void {
+    for (const socket of this.#sockets) socket.end();
+  }
+
+  /** Writes to the open connections, which nobody has asked for. */
+  writeToConnections(bytes: string): void {
+    for (const socket of this.#sockets) socket.write(bytes);
+  }
+
   /** Resets the open connections without waiting for anything. */
   resetConnections(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
@@ -118,13 +130,19 @@ export class MisbehavingServer {
     for (const { count, done } of this.#waiting) if (this.requests.length >= count) done();
   }
 
-  #act(socket: Socket, { send, then }: Behaviour): void {
+  #act(socket: Socket, { send, drip, then }: Behaviour): void {
     const finish = () => {
+      if (drip !== undefined) return this.#drip(socket, drip);
       if (then === 'close') socket.end();
       if (then === 'reset') socket.resetAndDestroy();
     };
     // An RST overtakes bytes that the kernel does not have yet.
     if (send === undefined) finish();
     else socket.write(send, finish);
+  }
+
+  #drip(socket: Socket, text: string): void {
+    const timer = setInterval(() => socket.writable && socket.write(text), 5);
+    socket.once('close', () => clearInterval(timer));
   }
 }

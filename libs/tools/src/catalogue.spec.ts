@@ -63,6 +63,12 @@ describe('the catalogue', () => {
     expect(names([])).toEqual([]);
   });
 
+  test('of a sandbox run shows only tools that have a sandbox', () => {
+    const mocked = { ...read, sandbox: read.upstream };
+    const listed = catalogue(createRegistry([refund, mocked]), { ...session(['*']), sandbox: true });
+    expect(listed.map(({ name }) => name)).toEqual(['orders.get']);
+  });
+
   test('shows nothing of the runtime layer', () => {
     const [entry] = catalogue(registry, session(['payments:refund']));
     expect(entry).toEqual({

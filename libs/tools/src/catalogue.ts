@@ -8,11 +8,11 @@ export type CatalogueEntry = Pick<ToolDefinition, 'name' | 'description' | 'vers
   readonly outputSchema: ToolDefinition['output'];
 };
 
-/** The tools that a session may call, by name; nothing of the runtime layer. */
+/** The tools that a session may call, by name; nothing of the runtime layer. In a sandbox run, those with a sandbox. */
 export function catalogue(registry: ToolRegistry, session: Session): CatalogueEntry[] {
   return registry
     .list()
-    .filter((tool) => mayCall(tool, session).allowed)
+    .filter((tool) => mayCall(tool, session).allowed && (!session.sandbox || tool.sandbox !== null))
     .map(({ name, description, version, effect, reversible, input, output }) => ({
       ...{ name, description, version, effect, reversible },
       inputSchema: input,

@@ -29,6 +29,20 @@ export function checkExpression(source: ToolSource, path: Path, bindings: readon
   }
 }
 
+/** Fields and variables that an expression names, `$` and `$$` included; null when it does not compile. */
+export function expressionNames(text: string): ReadonlySet<string> | null {
+  try {
+    const named = nodesOf(jsonata(text).ast()).filter(({ type }) => type === 'name' || type === 'variable');
+    return new Set(
+      named.map(({ type, value }) =>
+        type === 'variable' && (value === '' || value === '$') ? `$${value}` : String(value),
+      ),
+    );
+  } catch {
+    return null;
+  }
+}
+
 type Node = Readonly<Record<string, unknown>>;
 
 function mistakeIn(node: Node, variables: readonly string[]): string | null {

@@ -1,7 +1,7 @@
 import { parseDuration } from './duration.js';
+import { kinds } from './read-upstream.js';
 import type { Path, ToolSource } from './tool-source.js';
 
-const kinds = ['http', 'mcp', 'process', 'module'];
 const positive: readonly Path[] = [
   ...[
     ['limits', 'connect'],
@@ -17,6 +17,11 @@ const positive: readonly Path[] = [
     ['upstream', 'lookup', 'spacing'],
     ['upstream', 'lookup', 'deadline'],
   ],
+  ...[
+    ['upstream', 'poll', 'interval'],
+    ['upstream', 'poll', 'deadline'],
+  ],
+  ['approval', 'ttl'],
 ];
 
 /** Checks that what the file says about the upstream fits together. */
@@ -29,7 +34,8 @@ export function checkGuarantee(source: ToolSource): void {
     );
   }
   for (const path of positive) {
-    if (parseDuration(source.text(...path) ?? '') === 0) source.report(path, 'is zero; must be longer');
+    const text = source.text(...path) ?? source.text(...path, 'value') ?? '';
+    if (parseDuration(text) === 0) source.report(path, 'is zero; must be longer');
   }
   const effect = source.text('effect');
   if (effect === 'write' || effect === 'destructive') checkRepetition(source, effect);
@@ -76,11 +82,5 @@ function checkLookup(source: ToolSource, guarantee: string): void {
   if (guarantee === 'lookup' && source.value('upstream', 'lookup', 'authoritative') === false) {
     const right = 'must be true for the guarantee lookup, or say none and remove the lookup';
     source.report(['upstream', 'lookup', 'authoritative'], `an empty answer proves nothing; ${right}`);
-  }
-  const settle = parseDuration(source.text('upstream', 'settle') ?? '');
-  const least =
-    source.duration(['upstream', 'maxProcessing'], '10s') + source.duration(['upstream', 'lookup', 'lag'], '0s');
-  if (settle !== null && settle < least) {
-    source.report(['upstream', 'settle'], `is ${settle} ms; must be at least maxProcessing + lookup.lag = ${least} ms`);
   }
 }

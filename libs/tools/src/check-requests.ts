@@ -1,107 +1,93 @@
 import { checkExpression } from './check-expression.js';
-import { placeholders, type TemplateFields, templateMistake } from './placeholders.js';
-import type { Path, ToolSource } from './tool-source.js';
+import { checkAddress, checkHeaders, checkSegments, checkTemplate } from './check-text.js';
+import { fieldsOf, type TemplateFields, templateMistake } from './placeholders.js';
+import { kindOf, type UpstreamKind } from './read-upstream.js';
+import type { ToolSource } from './tool-source.js';
 
-/** Headers that the runtime and the HTTP client set themselves; another value would break what they promise. */
-const ownHeaders = new Set([
-  ...['idempotency-key', 'x-attempt-id', 'host', 'content-length', 'transfer-encoding', 'connection', 'upgrade'],
-]);
-// RFC 9110 section 5.6.2.
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** Checks how requests are written: URL, templates, headers and expressions of the upstream. */
+/** Checks how the call itself is written, for each kind of upstream. */
 export function checkRequests(source: ToolSource): void {
-  checkBaseUrl(source);
-  const input = source.object('input', 'properties') ?? {};
-  const injected = Object.keys(source.object('inject') ?? {});
-  const required = source.value('input', 'required');
-  const fields = {
-    known: [...Object.keys(input), ...injected],
-    given: [...(Array.isArray(required) ? required.map(String) : []), ...injected],
-  };
-  for (const path of [
-    ['upstream', 'http'],
-    ['upstream', 'lookup'],
-  ]) {
-    checkTemplate(source, [...path, 'path'], fields);
-    checkSegments(source, [...path, 'path']);
-    checkHeaders(source, [...path, 'headers'], fields);
-  }
-  checkExpression(source, ['upstream', 'http', 'body'], ['args']);
-  checkExpression(source, ['upstream', 'lookup', 'present'], ['data', 'status']);
-  checkExpression(source, ['upstream', 'lookup', 'receipt'], ['data', 'status']);
-  if (source.text('upstream', 'http', 'method') === 'GET' && source.text('upstream', 'http', 'body') !== null) {
-    source.report(['upstream', 'http', 'body'], 'a GET has no body; remove it, or use another method');
-  }
-  checkLookupNamesRequest(source);
+  const path = ['upstream', kindOf(source)];
+  checks[kindOf(source)](source, path);
 }
 
-function checkBaseUrl(source: ToolSource): void {
-  const path = ['upstream', 'http', 'baseUrl'];
-  const text = source.text(...path);
-  if (text === null) return;
-  // Never repeated in the message: it may come from a variable that holds a secret.
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    source.report(path, 'not an http or https URL; must be like https://payments.example');
-  } else if (url.search !== '' || url.hash !== '') {
-    source.report(path, 'has a query or fragment; must end before them, since the path is appended');
-  } else if (url.username !== '' || url.password !== '') {
-    source.report(path, 'holds a user name or password; must be without, use a header');
+type Part = readonly string[];
+
+/** Of the streamable HTTP transport (MCP 2025-11-25). */
+const ownMcpHeaders = ['accept', 'content-type', 'last-event-id', 'mcp-session-id', 'mcp-protocol-version'];
+
+const checks: Readonly<Record<UpstreamKind, (source: ToolSource, path: Part) => void>> = {
+  http: checkHttp,
+  mcp: checkMcp,
+  process: checkProcess,
+  module: checkModule,
+};
+
+function checkHttp(source: ToolSource, path: Part): void {
+  const fields = fieldsOf(source);
+  checkAddress(source, [...path, 'baseUrl'], { isBase: true });
+  checkTemplate(source, [...path, 'path'], fields);
+  checkSegments(source, [...path, 'path']);
+  checkHeaders(source, [...path, 'headers'], fields);
+  checkExpression(source, [...path, 'body'], ['args']);
+  if (source.text(...path, 'method') === 'GET' && source.text(...path, 'body') !== null) {
+    source.report([...path, 'body'], 'a GET has no body; remove it, or use another method');
   }
 }
 
-function checkTemplate(source: ToolSource, path: Path, fields: TemplateFields): void {
-  const text = source.text(...path);
-  const mistake = text === null ? null : templateMistake(text, fields);
-  if (mistake) source.report(path, mistake);
-  checkReferences(source, path);
-}
-
-/** The runtime refuses every request with such a path, in whichever way the dots are written. */
-function checkSegments(source: ToolSource, path: Path): void {
-  const [text = ''] = source.text(...path)?.split('?') ?? [];
-  const segments = text
-    .replace(/%2f|%5c/gi, '/')
-    .replace(/%2e/gi, '.')
-    .split('/');
-  if (segments.includes('.') || segments.includes('..')) {
-    source.report(path, 'has a segment `.` or `..`; must be without, written as the place that is meant');
+function checkMcp(source: ToolSource, path: Part): void {
+  checkExpression(source, [...path, 'arguments'], ['args']);
+  checkServer(source, path);
+  const url = source.value(...path, 'url') !== undefined;
+  if (url === (source.value(...path, 'command') !== undefined)) {
+    source.report(path, `has ${url ? 'url and command' : 'neither url nor command'}; must have exactly one of them`);
+  }
+  const [stray, needed] = url ? ['env', 'command'] : ['headers', 'url'];
+  if (source.value(...path, stray) !== undefined) {
+    source.report([...path, stray], `means nothing without ${needed}; remove it`);
   }
 }
 
-function checkHeaders(source: ToolSource, path: Path, fields: TemplateFields): void {
+/** Where an MCP server is; the same for the real one and the sandbox. */
+export function checkServer(source: ToolSource, path: Part): void {
+  checkAddress(source, [...path, 'url'], { isBase: false });
+  checkHeaders(source, [...path, 'headers'], null, ownMcpHeaders);
+  checkProgram(source, [...path, 'command'], null);
+  checkEnv(source, [...path, 'env']);
+}
+
+function checkProcess(source: ToolSource, path: Part): void {
+  checkProgram(source, [...path, 'argv'], fieldsOf(source));
+  checkEnv(source, [...path, 'env']);
+  checkExpression(source, [...path, 'input'], ['args']);
+}
+
+/** A program with arguments; `fields` is what a call may fill into the arguments, null: nothing. */
+export function checkProgram(source: ToolSource, path: Part, fields: TemplateFields | null): void {
+  const items = source.value(...path);
+  if (!Array.isArray(items)) return;
+  for (const [index, item] of items.entries()) {
+    const here = [...path, `${index}`];
+    if (index === 0 && item === '') source.report(here, 'is empty; must name a program');
+    if (index === 0 || fields === null) {
+      if (String(item).includes('{{')) source.report(here, 'is the same for every call; must be without {{…}}');
+    } else if (String(item).includes('{{')) {
+      // Other braces are plain text here, such as those of JSON.
+      const mistake = templateMistake(String(item), fields);
+      if (mistake) source.report(here, mistake);
+    }
+  }
+}
+
+/** The names by which a program learns of its call (docs/tools.md). */
+export function checkEnv(source: ToolSource, path: Part): void {
   for (const name of Object.keys(source.object(...path) ?? {})) {
-    if (!token.test(name))
-      source.report([...path, name], 'not the name of a header; must be letters, digits and dashes');
-    else if (ownHeaders.has(name.toLowerCase())) source.report([...path, name], 'set by the runtime; remove it');
-    checkTemplate(source, [...path, name], fields);
+    if (name.startsWith('INTENDANT_')) source.report([...path, name], 'set by the runtime; remove it');
   }
 }
 
-/** `${a-b}` is no reference and would be sent as it stands. Expressions are left alone: `${` means something there. */
-function checkReferences(source: ToolSource, path: Path): void {
-  const written = path.reduce<unknown>(
-    (at, step) => (at as Record<string, unknown> | undefined)?.[step],
-    source.written,
-  );
-  if (typeof written !== 'string') return;
-  if (written.replace(/\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}\n]*)?\}/g, '').includes('${')) {
-    source.report(
-      path,
-      'not a reference to a variable; must be ${NAME} or ${NAME:-default}, of letters, digits and `_`',
-    );
-  }
-}
-
-function checkLookupNamesRequest(source: ToolSource): void {
-  const path = source.text('upstream', 'lookup', 'path');
-  if (path === null) return;
-  const headers = Object.values(source.object('upstream', 'lookup', 'headers') ?? {});
-  if ([path, ...headers].every((text) => placeholders(String(text)).length === 0)) {
-    source.report(
-      ['upstream', 'lookup', 'path'],
-      'asks the same for every request; must name this one, as in ?key={{key}}',
-    );
+export function checkModule(source: ToolSource, path: Part): void {
+  const file = source.text(...path, 'file');
+  if (file !== null && !/\.m?[jt]s$/.test(file)) {
+    source.report([...path, 'file'], 'not a module; must end with .ts, .mts, .js or .mjs');
   }
 }

@@ -38,7 +38,7 @@ describe('the contract of a tool', () => {
     ['/input/properties/note added', ['    reason:', '    note: { type: string }\n    reason:']],
     ['/input/properties/amount_cents/minimum removed', ['minimum: 1, ', '']],
     ['/input/required changed', ['required: [order_id, amount_cents]', 'required: [order_id]']],
-    ['/output/required changed', ['required: [refund_id]', 'required: []']],
+    ['/output/required changed', ['required: [refund_id]', 'required: [refund_id, at]']],
   ])('is refused under the same version: %s', (change, edit) => {
     expect(compareContract(refundTool(edit), remembered)).toBe(
       `refund.tool.yaml: the contract of payments.refund.create version 1 has changed since it was first loaded (${change}); raise version, or undo the change`,

@@ -20,6 +20,12 @@ describe('the key of an intent', () => {
     expect(keyOf({ stepId: null })).toBe('zDZrDtP1IwJtBU-S5dGr9RQdXFyD8GpTNvLg5II0svY');
   });
 
+  test('of a sandbox call is never that of the real one', () => {
+    expect(keyOf({ sandbox: true })).not.toBe(keyOf());
+    expect(keyOf({ sandbox: true, stepId: null })).not.toBe(keyOf({ stepId: null }));
+    expect(keyOf({ sandbox: true })).not.toBe(keyOf({ stepId: 'sandbox' }));
+  });
+
   test('with a step, does not depend on the arguments or the version', () => {
     expect(keyOf({ args: { z: 1 }, toolVersion: 2 })).toBe(keyOf());
   });

@@ -13,7 +13,8 @@ export function canonical(value: Json): string {
 
 /**
  * Identity of a request: sha256, base64url, over tenant, run, step and tool; without a step, over tenant, run, tool
- * and the canonical arguments. `args` are the arguments after trusted fields were dropped.
+ * and the canonical arguments. `args` are the arguments after trusted fields were dropped. A sandbox call is another
+ * request than the real one, so that neither is answered from the other.
  */
 export function intentKey(
   session: Pick<Session, 'tenant' | 'runId'>,
@@ -26,6 +27,7 @@ export function intentKey(
     message.stepId === null
       ? [tenant, runId, 'args', message.tool, canonical(args)]
       : [tenant, runId, 'step', message.stepId, message.tool];
+  if (message.sandbox) parts.push('sandbox');
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 

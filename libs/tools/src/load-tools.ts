@@ -2,15 +2,18 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ToolDefinition } from '@intendant/contracts';
 import type { Environment } from './environment.js';
-import { readTool } from './parse-tool-file.js';
+import { type ReadTool, readTool } from './parse-tool-file.js';
 import { createRegistry, type ToolRegistry } from './registry.js';
 import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
 
 /** What in a tool does not fit this process, as fields of its file and what is wrong with them. */
-export type CheckFit = (
-  tool: ToolDefinition,
-) => readonly { readonly path: readonly string[]; readonly message: string }[];
+export type CheckFit = (tool: ToolDefinition) => readonly Unfit[] | Promise<readonly Unfit[]>;
+
+interface Unfit {
+  readonly path: readonly string[];
+  readonly message: string;
+}
 
 /**
  * Loads every `*.tool.yaml` of a directory, in the order of their names; there must be one at least, and no
@@ -18,31 +21,36 @@ export type CheckFit = (
  *
  * @throws ToolFileError with every problem of every file.
  */
-export async function loadTools(
+export async function loadTools(directory: string, env: Environment, checkFit?: CheckFit): Promise<ToolRegistry> {
+  return createRegistry((await readTools(directory, env, checkFit)).map(({ tool }) => tool));
+}
+
+/** The same, with what there is to say about each file. @throws ToolFileError */
+export async function readTools(
   directory: string,
   env: Environment,
   checkFit: CheckFit = () => [],
-): Promise<ToolRegistry> {
+): Promise<ReadTool[]> {
   const problems: ToolFileProblem[] = [];
-  const tools: ToolDefinition[] = [];
+  const tools: ReadTool[] = [];
   const names = new Map<string, string>();
   for (const name of await toolFiles(directory)) {
     const file = join(directory, name);
     try {
       checkEnding(file);
-      const source = new ToolSource(file, await read(file), env);
+      const source = new ToolSource(file, await textOf(file), env);
       claimName(source, names);
-      const tool = readTool(source);
-      for (const { path, message } of checkFit(tool)) source.report(path, message);
+      const read = readTool(source);
+      for (const { path, message } of await checkFit(read.tool)) source.report(path, message);
       if (source.problems.length > 0) throw new ToolFileError(source.problems);
-      tools.push(tool);
+      tools.push(read);
     } catch (error) {
       if (!(error instanceof ToolFileError)) throw error;
       problems.push(...error.problems);
     }
   }
   if (problems.length > 0) throw new ToolFileError(problems);
-  return createRegistry(tools);
+  return tools;
 }
 
 function claimName(source: ToolSource, names: Map<string, string>): void {
@@ -51,6 +59,11 @@ function claimName(source: ToolSource, names: Map<string, string>): void {
   const other = names.get(name);
   if (other === undefined) names.set(name, source.file);
   else source.report(['name'], `${name} is declared in ${other} too; must be unique, so rename or remove one of them`);
+}
+
+/** One file, wherever it is and whatever its name. @throws ToolFileError */
+export async function readToolFile(file: string, env: Environment): Promise<ReadTool> {
+  return readTool(new ToolSource(file, await textOf(file), env));
 }
 
 async function toolFiles(directory: string): Promise<string[]> {
@@ -67,7 +80,7 @@ function checkEnding(file: string): void {
   throw refused(file, `has the ending .tool.yml; must be renamed to ${basename(file, '.yml')}.yaml`);
 }
 
-async function read(file: string): Promise<string> {
+async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

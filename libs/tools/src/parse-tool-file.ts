@@ -1,10 +1,15 @@
 import type { SessionField, ToolDefinition } from '@intendant/contracts';
 import type { Effect } from '@intendant/intent';
 import { checkGuarantee } from './check-guarantee.js';
+import { checkOutcomes } from './check-outcomes.js';
+import { checkQuestions } from './check-questions.js';
+import { checkReceipt } from './check-receipt.js';
 import { checkRequests } from './check-requests.js';
+import { checkSandbox } from './check-sandbox.js';
 import { checkSchemas } from './check-schemas.js';
 import { checkShape } from './check-shape.js';
 import { checkSupported } from './check-supported.js';
+import { checkWindows, notesOn } from './check-windows.js';
 import { contractOf } from './contract.js';
 import type { Environment } from './environment.js';
 import { digest } from './key.js';
@@ -12,6 +17,7 @@ import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
 import { ToolFileError } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
+import type { Spans, Window } from './windows.js';
 
 /**
  * Reads one tool file.
@@ -22,22 +28,37 @@ import { ToolSource } from './tool-source.js';
  * @throws ToolFileError with every problem of the file.
  */
 export function parseToolFile(file: string, text: string, env: Environment): ToolDefinition {
-  return readTool(new ToolSource(file, text, env));
+  return readTool(new ToolSource(file, text, env)).tool;
+}
+
+/** A good tool file with what there is to say about it. */
+export interface ReadTool {
+  readonly tool: ToolDefinition;
+  /** Its time windows, all of which hold. */
+  readonly windows: readonly Window[];
+  /** Sentences about what is right, but less than the file seems to say. */
+  readonly notes: readonly string[];
 }
 
 /** @throws ToolFileError with every problem of the file. */
-export function readTool(source: ToolSource): ToolDefinition {
+export function readTool(source: ToolSource): ReadTool {
   checkSupported(source);
   checkShape(source);
   checkSchemas(source);
   checkRequests(source);
+  checkQuestions(source);
+  checkOutcomes(source);
+  checkSandbox(source);
   checkGuarantee(source);
-  const tool = source.problems.length === 0 ? define(source) : null;
-  if (tool === null || source.problems.length > 0) throw new ToolFileError(source.problems);
-  return tool;
+  checkReceipt(source);
+  // Numbers that are wrong in themselves fit nothing.
+  const checked = source.problems.length === 0 ? checkWindows(source) : null;
+  const tool = checked && source.problems.length === 0 ? define(source, checked.spans) : null;
+  if (checked === null || tool === null || source.problems.length > 0) throw new ToolFileError(source.problems);
+  return { tool, windows: checked.windows, notes: notesOn(source, checked.spans) };
 }
 
-function define(source: ToolSource): ToolDefinition {
+function define(source: ToolSource, spans: Spans): ToolDefinition {
   const { reversible, phases, version } = source.data;
   const contracted = {
     name: source.text('name') ?? '',
@@ -54,8 +75,8 @@ function define(source: ToolSource): ToolDefinition {
     reversible: typeof reversible === 'boolean' ? reversible : null,
     phases: Array.isArray(phases) ? phases.map(String) : null,
     inject: (source.object('inject') ?? {}) as Record<string, SessionField>,
-    limits: readLimits(source),
-    terms: readTerms(source),
+    limits: readLimits(source, spans),
+    terms: readTerms(source, spans),
     upstream: readUpstream(source),
     sandbox: readSandbox(source),
     contract,

@@ -1,60 +1,42 @@
 import type { ToolDefinition } from '@intendant/contracts';
-import type { Effect, Guarantee, LookupAuthority, Terms } from '@intendant/intent';
+import type { Terms } from '@intendant/intent';
 import { longestDurationMs } from './duration.js';
+import { wholeNumber } from './read-spans.js';
 import type { ToolSource } from './tool-source.js';
+import type { Spans } from './windows.js';
 
-/** Time for starting, classifying and recording an attempt beside the request itself. */
-const leaseMarginMs = 3000;
-/** Clocks and network between the upstream's last effect and our lookup. */
-const settleMarginMs = 1000;
-
-export function readLimits(source: ToolSource): ToolDefinition['limits'] {
-  const notice = ['limits', 'notice'];
+export function readLimits(source: ToolSource, { connect, call, notice }: Spans): ToolDefinition['limits'] {
   return {
-    connectMs: source.duration(['limits', 'connect'], '2s'),
-    callMs: source.duration(['limits', 'call'], '10s'),
-    noticeMs: source.text(...notice) === null ? null : source.duration(notice, '0s'),
+    connectMs: connect.ms,
+    callMs: call.ms,
+    noticeMs: notice?.ms ?? null,
     concurrency: wholeNumber(source, ['limits', 'concurrency'], 32),
   };
 }
 
 /** The terms an intent of this tool is judged by, from a file that was checked. */
-export function readTerms(source: ToolSource): Terms {
-  const { connectMs, callMs } = readLimits(source);
-  const guarantee = (source.text('upstream', 'guarantee') ?? 'none') as Guarantee;
+export function readTerms(source: ToolSource, spans: Spans): Terms {
+  const { effect, guarantee, authority, attempts, lease, settle, spacing, deadline, poll } = spans;
   return {
-    effect: source.text('effect') as Effect,
+    effect,
     guarantee,
-    lookup: authority(source),
-    maxAttempts: wholeNumber(source, ['retry', 'attempts'], 3),
-    leaseMs: connectMs + callMs + leaseMarginMs,
-    settleMs: settleMs(source),
-    spacingMs: source.duration(['upstream', 'lookup', 'spacing'], '2s'),
-    retentionMs: retentionMs(source, guarantee),
-    deadlineMs: source.duration(['upstream', 'lookup', 'deadline'], 'PT10M'),
+    lookup: authority,
+    maxAttempts: attempts,
+    leaseMs: lease.ms,
+    settleMs: settle.ms,
+    spacingMs: spacing.ms,
+    retentionMs: retentionMs(spans),
+    deadlineMs: deadline.ms,
     backoffMs: source.duration(['retry', 'backoff'], '500ms'),
-    poll: poll(source),
+    poll: poll && { everyMs: poll.interval.ms, deadlineMs: poll.deadline.ms },
+    counts: source.text('upstream', 'lookup', 'count') !== null,
   };
 }
 
-function settleMs(source: ToolSource): number {
-  if (source.text('upstream', 'settle') !== null) return source.duration(['upstream', 'settle'], '0s');
-  const processing = source.duration(['upstream', 'maxProcessing'], '10s');
-  return processing + source.duration(['upstream', 'lookup', 'lag'], '0s') + settleMarginMs;
-}
-
-function poll(source: ToolSource): NonNullable<Terms['poll']> | null {
-  if (source.object('upstream', 'poll') === null) return null;
-  return {
-    everyMs: source.duration(['upstream', 'poll', 'interval'], '2s'),
-    deadlineMs: source.duration(['upstream', 'poll', 'deadline'], 'PT1H'),
-  };
-}
-
-function retentionMs(source: ToolSource, guarantee: Guarantee): number {
+function retentionMs({ guarantee, keyRetention }: Spans): number {
   switch (guarantee) {
     case 'idempotency_key':
-      return source.duration(['upstream', 'keyRetention'], '0s');
+      return keyRetention?.ms ?? 0;
     case 'conditional_create':
       // What was created under our id stays there.
       return longestDurationMs;
@@ -62,14 +44,4 @@ function retentionMs(source: ToolSource, guarantee: Guarantee): number {
     case 'none':
       return 0;
   }
-}
-
-function authority(source: ToolSource): LookupAuthority {
-  if (source.object('upstream', 'lookup') === null) return 'none';
-  return source.value('upstream', 'lookup', 'authoritative') === true ? 'authoritative' : 'presence_only';
-}
-
-function wholeNumber(source: ToolSource, path: readonly string[], fallback: number): number {
-  const value = source.value(...path);
-  return typeof value === 'number' ? value : fallback;
 }

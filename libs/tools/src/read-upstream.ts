@@ -17,7 +17,7 @@ import type {
 import type { JsonObject } from '@intendant/intent';
 import { isObject, type ToolSource } from './tool-source.js';
 
-const kinds = ['http', 'mcp', 'process', 'module'] as const;
+export const kinds = ['http', 'mcp', 'process', 'module'] as const;
 export type UpstreamKind = (typeof kinds)[number];
 
 /** The first kind that the file names; a checked file names exactly one. */
@@ -33,7 +33,10 @@ export function readUpstream(source: ToolSource): Upstream {
 /** The same for sandbox calls: what the file says differs there replaces the real thing. Null without a sandbox. */
 export function readSandbox(source: ToolSource): Upstream | null {
   const changes = source.object('upstream', 'sandbox');
-  return changes === null ? null : read(source, changes);
+  if (changes === null) return null;
+  const upstream = read(source, changes);
+  // What happens to the sandbox must not open the circuit of the real thing, nor take its slots.
+  return source.text('upstream', 'name') === null ? upstream : { ...upstream, name: `${upstream.name} (sandbox)` };
 }
 
 function read(source: ToolSource, changes: JsonObject): Upstream {

@@ -15,7 +15,7 @@ describe('a mistake names line, field and what would be right', () => {
     [
       'unknown field inside',
       [['lag: 500ms', 'color: red']],
-      '38 upstream.lookup.color: unknown field; known here: method, path, headers, present, receipt, absent, authoritative, lag, spacing, deadline',
+      '38 upstream.lookup.color: unknown field; known here: method, path, headers, tool, arguments, argv, present, receipt, count, parts, absent, authoritative, lag, spacing, deadline',
     ],
     [
       'bad name',
@@ -147,22 +147,22 @@ describe('a mistake names line, field and what would be right', () => {
     [
       'a status that cannot mean absence',
       [['lag: 500ms', 'absent: [404, 502]']],
-      '38 upstream.lookup.absent.1: is the number 502; must be an HTTP status from 400 to 499',
+      '38 upstream.lookup.absent.1: is the number 502; must be an HTTP status from 400 to 499, or an exit status',
     ],
     [
       'a status that is text',
       [['lag: 500ms', 'absent: ["404"]']],
-      '38 upstream.lookup.absent.0: is the string "404"; must be an HTTP status from 400 to 499',
+      '38 upstream.lookup.absent.0: is the string "404"; must be an HTTP status from 400 to 499, or an exit status',
     ],
     [
       'a status given twice',
       [['lag: 500ms', 'absent: [404, 404]']],
-      '38 upstream.lookup.absent: is an array of 2 items; must be a list of different HTTP statuses, such as [404]',
+      '38 upstream.lookup.absent: is an array of 2 items; must be a list of different HTTP or exit statuses, such as [404]',
     ],
     [
       'absence as one status',
       [['lag: 500ms', 'absent: 404']],
-      '38 upstream.lookup.absent: is the number 404; must be a list of different HTTP statuses, such as [404]',
+      '38 upstream.lookup.absent: is the number 404; must be a list of different HTTP or exit statuses, such as [404]',
     ],
     [
       'a misspelt absence',
@@ -205,7 +205,7 @@ describe('a mistake names line, field and what would be right', () => {
     [
       'a settle time below the declared times',
       [['  statuses:', '  settle: 10s\n  statuses:']],
-      '29 upstream.settle: is 10000 ms; must be at least maxProcessing + lookup.lag = 10500 ms',
+      '29 upstream.settle: settle (10 s) must be at least maxProcessing 10 s + lookup.lag 500 ms + margin 100 ms = 10.6 s',
     ],
     [
       'a number JSON does not have',

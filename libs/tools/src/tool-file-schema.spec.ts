@@ -61,12 +61,9 @@ describe('the schema of tool files', () => {
       '7 compensation',
       '13 businessKey',
       '14 approval.required',
-      '15 limits.notice',
       '15 limits.ratePerTenant',
       '15 limits.cost',
       '17 result',
-      '19 upstream.http.credential',
-      '20 upstream.sandbox',
     ]);
   });
 });

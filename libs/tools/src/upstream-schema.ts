@@ -28,14 +28,14 @@ const baseUrl = { ...text, title: 'an http or https URL' };
 const argv = {
   type: 'array',
   minItems: 1,
-  items: { type: 'string', pattern: '^[^\\0]*$', title: 'text' },
+  items: { type: 'string', pattern: '^[^\\0]*$', title: 'text without NUL' },
   title: 'a program and its arguments, such as [python3, refund.py]',
 };
 const env = {
   type: 'object',
   title: 'names and values of environment variables',
   propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', title: 'a name of letters, digits and `_`' },
-  additionalProperties: { type: 'string', title: 'text' },
+  additionalProperties: { type: 'string', pattern: '^[^\\0]*$', title: 'text without NUL' },
 };
 const meaning = { enum: ['executed', 'not_executed', 'accepted', 'unknown', 'in_progress'] };
 const exits = {

@@ -1,34 +1,67 @@
 import type { HttpUpstream, ToolDefinition } from '@intendant/contracts';
 import type { Verdict } from '@intendant/intent';
+import { withLocation } from './accepted-location.js';
 import type { ValidateOutput } from './adapter.js';
 import type { Answer } from './exchange.js';
-import { parseBody } from './json-body.js';
+import type { WireRequest } from './http-request.js';
+import { type JsonBody, parseBody } from './json-body.js';
 import { type Received, readVerdict } from './read-verdict.js';
 import { retryAfterMs } from './retry-after.js';
-import { ruleOf } from './status-table.js';
-import { viewOf } from './view.js';
+import { isTemporary, ruleOf } from './status-table.js';
+import { type View, viewOf } from './view.js';
 
 /** What a complete HTTP answer says about its attempt. `detail` is raw. */
-export function answerVerdict(
+export async function answerVerdict(
   tool: ToolDefinition,
   upstream: HttpUpstream,
+  wire: WireRequest,
   answer: Answer,
   validate: ValidateOutput,
 ): Promise<Verdict> {
   const { meaning, transient } = ruleOf(answer.status, upstream.statuses);
   const general = { meaning, transient, receipt: null };
-  return readVerdict(tool, upstream.outcomes, received(answer), general, validate);
+  const verdict = await readVerdict(tool, upstream.outcomes, new HttpReceived(answer), general, validate);
+  return verdict.kind === 'accepted'
+    ? { kind: 'accepted', data: withLocation(verdict.data, answer.headers, wire) }
+    : verdict;
 }
 
-function received(answer: Answer): Received {
-  const { status, headers, whole } = answer;
-  const words = answer.body.toString('utf8');
-  const parsed = parseBody(answer.body);
-  return {
-    view: viewOf(whole && parsed.ok ? parsed.data : undefined, { status, text: words }),
-    cause: `http_${status}`,
-    words,
-    body: whole ? parsed : { ok: false, cause: 'response_too_large', why: `more than ${answer.body.length} bytes` },
-    retryAfterMs: retryAfterMs(headers),
-  };
+/** Decodes nothing that its reader does not ask for: most answers are successes that no rule looks at. */
+class HttpReceived implements Received {
+  #parsed: JsonBody | null = null;
+
+  constructor(private readonly answer: Answer) {}
+
+  get cause(): string {
+    return `http_${this.answer.status}`;
+  }
+
+  get words(): string {
+    return this.answer.body.toString('utf8');
+  }
+
+  get body(): Received['body'] {
+    const { whole, body } = this.answer;
+    if (!whole) return { ok: false, cause: 'response_too_large', why: `more than ${body.length} bytes` };
+    this.#parsed ??= parseBody(body);
+    return this.#parsed;
+  }
+
+  get view(): View {
+    const { body } = this;
+    return viewOf(body.ok ? body.data : undefined, { status: this.answer.status, text: this.words });
+  }
+
+  get broken(): boolean {
+    const type = [this.answer.headers['content-type'] ?? ''].flat().join();
+    return !this.body.ok && (!this.answer.whole || /^application\/([\w.-]+\+)?json\b/i.test(type));
+  }
+
+  get retryAfterMs(): number | null {
+    return retryAfterMs(this.answer.headers);
+  }
+
+  get temporary(): boolean {
+    return isTemporary(this.answer.status);
+  }
 }

@@ -6,6 +6,7 @@ import type { CredentialRule } from './credential-rules.js';
 import { credentialSource } from './credential-source.js';
 import { Egress } from './egress.js';
 import { readEgressRules } from './egress-rules.js';
+import { moduleMisfits } from './module-loader.js';
 import { Upstreams } from './upstreams.js';
 
 /** Where a process may call, and as whom. */
@@ -32,23 +33,27 @@ export interface Misfit {
 
 /**
  * What in a tool this process could never do: call a host that is not allowed, name a credential that it does not
- * have, or send a header that its credential is to send. For `loadTools`.
+ * have, send a header that its credential is to send, or call a module that cannot be loaded. For `loadTools`.
  */
-export function misfits({ egress, credentials }: UpstreamConfig, { upstream, sandbox }: ToolDefinition): Misfit[] {
+export async function misfits(
+  { egress, credentials }: UpstreamConfig,
+  { upstream, sandbox }: ToolDefinition,
+): Promise<Misfit[]> {
   const rules = credentials();
-  const check = (of: Upstream, part: string): Misfit[] => {
+  const check = async (of: Upstream, part: string): Promise<Misfit[]> => {
     const rule = of.credential === null ? undefined : rules.get(of.credential);
     return [
       ...wrongAddress(of, part, egress),
       ...(of.credential !== null && rule === undefined ? [unknownCredential(part, [...rules.keys()])] : []),
       ...(rule === undefined ? [] : wrongHeaders(of, part, rule)),
+      ...(of.kind === 'module' ? await moduleMisfits(of, part) : []),
     ];
   };
-  const real = check(upstream, upstream.kind);
+  const real = await check(upstream, upstream.kind);
   if (sandbox === null) return real;
   // What the sandbox has in common with the real thing was said already.
   const said = new Set(real.map(key));
-  return [...real, ...check(sandbox, 'sandbox').filter((misfit) => !said.has(key(misfit)))];
+  return [...real, ...(await check(sandbox, 'sandbox')).filter((misfit) => !said.has(key(misfit)))];
 }
 
 function key({ path, message }: Misfit): string {

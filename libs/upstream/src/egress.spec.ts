@@ -149,6 +149,28 @@ describe('an address that is not of the public internet', () => {
   });
 });
 
+test('a look-up for one address gives the first that may be called, and the resolver is asked as the connection asks', async () => {
+  const asked: unknown[] = [];
+  const resolver: LookupFunction = (host, options, callback) => {
+    asked.push([host, options]);
+    answers(['10.0.0.1', '8.8.8.8', '8.8.4.4'])(host, options, callback);
+  };
+  const egress = new Egress(rules(), resolver);
+  const found = await new Promise((resolve) => {
+    egress.lookup('outer.example', { family: 4, hints: 1 }, (...answer) => resolve(answer));
+  });
+  expect(found).toEqual([null, '8.8.8.8', 4]);
+  expect(asked).toEqual([['outer.example', { family: 4, hints: 1, all: true }]]);
+});
+
+test('what the resolver says about a name that is not there is handed on', async () => {
+  const failure = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+  await expect(lookedUp(new Egress(rules(), (_, __, callback) => callback(failure, [])), 'a.example')).rejects.toBe(
+    failure,
+  );
+  await expect(lookedUp(new Egress(rules(), answers([])), 'a.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+});
+
 describe('over real connections', () => {
   let server: MisbehavingServer;
   const open: Upstreams[] = [];
@@ -215,9 +237,12 @@ describe('over real connections', () => {
     expect(verdict).toMatchObject({ cause: 'egress_refused' });
   });
 
-  test('a TLS upstream is refused in the same way', async () => {
-    const verdict = await call(upstreamsWith(new Egress(rules())), `https://127.0.0.1:${server.port}`);
-    expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'egress_refused' });
+  test.each([false, true])('a TLS upstream is refused in the same way (HTTP/2 offered: %s)', async (http2) => {
+    const url = `https://127.0.0.1:${server.port}`;
+    const before = server.connections;
+    const verdict = await call(upstreamsWith(new Egress(rules())), url, { upstream: { http2 } });
+    expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'egress_refused', sent: false });
+    expect(server.connections).toBe(before);
   });
 
   test('a redirect to another host is not followed', async () => {

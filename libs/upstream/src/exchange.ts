@@ -37,11 +37,11 @@ export interface ExchangeOptions extends CallOptions {
 
 /** Sends one request once, and says all that can be known about it. Never rejects. */
 export function exchange(
-  dispatcher: Dispatcher,
+  sender: Pick<Dispatcher, 'dispatch'>,
   request: WireRequest,
   options: ExchangeOptions,
 ): Promise<ExchangeResult> {
-  return new Promise((resolve) => new Exchange(request, options, resolve).run(dispatcher));
+  return new Promise((resolve) => new Exchange(request, options, resolve).run(sender));
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
@@ -62,7 +62,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     private readonly resolve: (result: ExchangeResult) => void,
   ) {}
 
-  run(dispatcher: Dispatcher): void {
+  run(sender: Pick<Dispatcher, 'dispatch'>): void {
     const { origin, method, path, headers, body } = this.request;
     const { signal, connectMs, callMs } = this.options;
     if (signal?.aborted) {
@@ -72,7 +72,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#limit(Math.min(connectMs, callMs), () => this.#connectLimit());
     try {
-      dispatcher.dispatch({ origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0 }, this);
+      sender.dispatch({ origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0 }, this);
     } catch (error) {
       this.#giveUp('failed', error);
     }
@@ -102,11 +102,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const room = this.options.maxBytes - this.#bytes;
     this.#bytes += chunk.length;
-    if (this.#bytes <= this.options.maxBytes) {
+    if (chunk.length <= room) {
       this.#chunks.push(chunk);
       return;
     }
+    this.#chunks.push(chunk.subarray(0, room));
     this.#answer(false);
     controller.abort(new Error('answer too large'));
   }

@@ -24,8 +24,9 @@ export function failureVerdict(result: Failed): Verdict {
   }
 }
 
+/** No byte of it left; what an upstream refused is another matter, see answer-verdict.ts. */
 export function notExecuted(cause: string, transient: boolean, detail: string): Verdict {
-  return { kind: 'not_executed', cause, transient, retryAfterMs: null, detail };
+  return { kind: 'not_executed', cause, transient, retryAfterMs: null, detail, sent: false };
 }
 
 function unknown(cause: string, detail: string): Verdict {

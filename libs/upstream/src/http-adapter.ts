@@ -1,6 +1,5 @@
 import type { HttpPoll, HttpUpstream, LookupDefinition } from '@intendant/contracts';
 import type { Json, LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
-import type { Pool } from 'undici';
 import type {
   CallOptions,
   LookupOptions,
@@ -15,7 +14,7 @@ import { failureVerdict, notExecuted } from './failure-verdict.js';
 import { buildCall, buildQuestion, type WireRequest } from './http-request.js';
 import { parseBody } from './json-body.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
-import type { Pools } from './pools.js';
+import type { Pools, Sender } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
 import { messageOf } from './short-text.js';
 import { viewOf } from './view.js';
@@ -33,10 +32,10 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
   async call(task: Task<HttpUpstream, UpstreamRequest>, options: CallOptions): Promise<Verdict> {
     const { upstream, request } = task;
     let wire: WireRequest;
-    let pool: Pool | null;
+    let pool: Sender | null;
     try {
       wire = await buildCall(task);
-      pool = this.pools.get(wire.origin, request.tool.limits.connectMs);
+      pool = this.pools.get(wire.origin, request.tool.limits.connectMs, upstream.http2);
     } catch (error) {
       return notExecuted('request_mapping', false, messageOf(error));
     }
@@ -44,7 +43,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     const result = await exchange(pool, wire, this.#bounds(request, options));
     noteRefusal(task, result);
     return result.kind === 'answer'
-      ? answerVerdict(request.tool, upstream, result.answer, this.validateOutput)
+      ? answerVerdict(request.tool, upstream, wire, result.answer, this.validateOutput)
       : failureVerdict(result);
   }
 
@@ -89,7 +88,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
   /** @throws MappingError */
   async #ask(task: Task<HttpUpstream>, question: LookupDefinition | HttpPoll, options: LookupOptions): Promise<Asked> {
     const wire = buildQuestion(task, question);
-    const pool = this.pools.get(wire.origin, task.request.tool.limits.connectMs);
+    const pool = this.pools.get(wire.origin, task.request.tool.limits.connectMs, task.upstream.http2);
     if (pool === null) return { kind: 'nothing', why: 'shutting down' };
     const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
     const result = await exchange(pool, wire, bounds);

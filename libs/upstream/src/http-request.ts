@@ -4,7 +4,7 @@ import type { Credential } from './credential.js';
 import { evaluate } from './expression.js';
 import type { Task } from './kind-adapter.js';
 import { MappingError } from './mapping-error.js';
-import { fillHeader, fillPath, type TemplateValues } from './template.js';
+import { fillHeader, fillPath, locationPath, type TemplateValues } from './template.js';
 
 /** A request ready for the wire. */
 export interface WireRequest {
@@ -20,8 +20,14 @@ export interface WireRequest {
 
 const attemptHeader = 'X-Attempt-Id';
 
-/** Ours alone: a tool file that set them would break the one promise they carry. */
-const reserved = new Set(['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding']);
+/**
+ * Ours alone: a tool file that set them would break the one promise they carry; and those that belong to one connection
+ * (RFC 9110, 7.6.1), for which HTTP/2 has no place at all: undici dies of them.
+ */
+const reserved = new Set([
+  ...['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding', 'expect'],
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade', 'http2-settings'],
+]);
 
 /** @throws MappingError when the tool file's mapping cannot be filled in from this request */
 export async function buildCall({
@@ -66,7 +72,7 @@ export function buildQuestion(
 
 function target(baseUrl: string, template: string, values: TemplateValues): { origin: string; path: string } {
   const base = baseOf(baseUrl);
-  const path = base.path + fillPath(template, values);
+  const path = locationPath(template, values) ?? base.path + fillPath(template, values);
   // "//host/…" and "http://host/…" in place of a path would name another server to a proxy.
   if (!/^\/(?![\\/])/.test(path)) throw new MappingError('the path does not stay on the address of the tool');
   return { origin: base.origin, path };

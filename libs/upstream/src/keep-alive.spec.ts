@@ -1,5 +1,6 @@
 import { MisbehavingServer, response, toolAt } from '@intendant/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { attempt } from './asking.spec-helper.js';
 import { Upstreams } from './index.js';
 
 let server: MisbehavingServer;
@@ -67,19 +68,40 @@ test('a connection that the upstream closed while idle is replaced before the ne
   expect(server.requests.map((request) => request.connection)).toEqual([1, 2]);
 });
 
-test('an idle connection that is reset in the very moment of the next request never makes two of it', async () => {
-  await call('a-0');
-  for (let n = 1; n <= 50; n++) {
-    await idle();
-    server.resetConnections();
-    const verdict = await call(`a-${n}`);
-    // Whatever was sent has arrived by the time the answer or the reset is here.
-    const requests = server.wireRequests(`a-${n}`);
-    expect(requests).toBeLessThanOrEqual(1);
-    if (verdict.kind === 'not_executed') expect(requests).toBe(0);
-    if (verdict.kind === 'executed') expect(requests).toBe(1);
-  }
-});
+test.each(['resetConnections', 'endConnections'] as const)(
+  'after %s in the very moment of the next request, one request never becomes two',
+  async (leave) => {
+    await call('a-0');
+    for (let n = 1; n <= 50; n++) {
+      await idle();
+      server[leave]();
+      const verdict = await call(`a-${n}`);
+      // Whatever was sent has arrived by the time the answer or the reset is here.
+      const requests = server.wireRequests(`a-${n}`);
+      expect(requests).toBeLessThanOrEqual(1);
+      if (verdict.kind === 'not_executed')
+        expect({ requests, sent: verdict.sent }).toEqual({ requests: 0, sent: false });
+      if (verdict.kind === 'executed') expect(requests).toBe(1);
+    }
+  },
+);
+
+test.each(['reset', 'close'] as const)(
+  'a reused connection that does %s as soon as the first byte of the request is there gets no second try',
+  async (then) => {
+    const bodies = ['', 'x'.repeat(3_000_000)];
+    for (const [n, text] of bodies.entries()) {
+      await call(`warm-${n}`);
+      await idle();
+      server.script({ at: 'headers', then });
+      const tool = toolAt(server.url);
+      const verdict = await adapter.call(attempt(tool, `a-${n}`, { args: { text } }), { mayStart: () => true });
+      expect(verdict).toMatchObject({ kind: 'unknown', cause: 'reset_after_send' });
+      await idle();
+      expect(server.wireRequests(`a-${n}`)).toBe(1);
+    }
+  },
+);
 
 test('an answer that forbids reuse is obeyed', async () => {
   server.script({ at: 'request', send: response(200, '{}', { connection: 'close' }), then: 'close' });

@@ -1,5 +1,6 @@
+import type { JsonObject } from '@intendant/intent';
 import { MisbehavingServer, response, type ToolChanges, toolAt } from '@intendant/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Upstreams, type ValidateOutput } from './index.js';
 
 const needsId: ValidateOutput = (_, data) =>
@@ -17,12 +18,12 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function answered(answer: string, changes: ToolChanges = {}) {
+async function answered(answer: string, changes: ToolChanges = {}, args: JsonObject = { order: 'o1' }) {
   server.script({ at: 'request', send: answer, then: 'keep' });
   const tool = toolAt(server.url, { ...changes, lookup: { absentStatuses: [], ...changes.lookup } });
   return adapter.lookup({
     tool,
-    args: { order: 'o1' },
+    args,
     key: 'key 1',
     intentId: 'i',
     tenant: 't',
@@ -108,11 +109,84 @@ test('a receipt that cannot be selected cannot tell', async () => {
 });
 
 test('an address that cannot be filled in, a sandbox and a missing lookup cannot tell', async () => {
-  expect(await answered(json([]), { lookup: { path: '/acts/{{missing}}' } })).toMatchObject({ kind: 'cannot_tell' });
   const request = { args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1' };
+  const unfillable = toolAt(server.url, { lookup: { path: '/acts/{{missing}}' } });
+  expect(await adapter.lookup({ ...request, tool: unfillable, sandbox: false })).toMatchObject({ kind: 'cannot_tell' });
   const none = toolAt(server.url, { upstream: { lookup: null } });
   expect(await adapter.lookup({ ...request, tool: none, sandbox: false })).toMatchObject({ kind: 'cannot_tell' });
   expect(await adapter.lookup({ ...request, tool: toolAt(server.url), sandbox: true })).toMatchObject({
     kind: 'cannot_tell',
+  });
+});
+
+describe('an effect of several parts', () => {
+  const lookup = {
+    present: '$count(data.sent) > 0',
+    receipt: 'data',
+    count: 'data.sent ~> $count',
+    parts: '$count(args.lines)',
+  };
+  const sent = (...ids: number[]) => json({ data: { id: 'b1', sent: ids } });
+  const asked = (answer: string, lines: number[], changes = {}) =>
+    answered(answer, { lookup: { ...lookup, ...changes } }, { lines });
+
+  test('is there when all of them are', async () => {
+    expect(await asked(sent(1, 2, 3), [1, 2, 3])).toEqual({
+      kind: 'present',
+      data: { id: 'b1', sent: [1, 2, 3] },
+      excess: 0,
+    });
+  });
+
+  test('is there in part when some of them are', async () => {
+    expect(await asked(sent(1), [1, 2, 3])).toEqual({
+      kind: 'partial',
+      data: { id: 'b1', sent: [1] },
+      detail: '1 of 3 parts are there',
+    });
+  });
+
+  test('is there too often when more of them are', async () => {
+    expect(await asked(sent(1, 2, 3, 1, 2, 3), [1, 2, 3])).toMatchObject({ kind: 'present', excess: 3 });
+  });
+
+  test('of one part is told from two of its kind', async () => {
+    const single = { present: '$count(data) > 0', receipt: 'data[0]', count: '$count(data)' };
+    expect(await answered(json([{ id: 'r1' }]), { lookup: single })).toEqual({
+      kind: 'present',
+      data: { id: 'r1' },
+      excess: 0,
+    });
+    expect(await answered(json([{ id: 'r1' }, { id: 'r2' }]), { lookup: single })).toMatchObject({
+      kind: 'present',
+      data: { id: 'r1' },
+      excess: 1,
+    });
+    expect(await answered(json([]), { lookup: single })).toEqual({ kind: 'absent' });
+  });
+
+  test('in part without a receipt that fits cannot tell', async () => {
+    expect(await asked(json({ data: { sent: [1] } }), [1, 2])).toMatchObject({
+      kind: 'cannot_tell',
+      detail: 'present, but the receipt is wrong: id is missing',
+    });
+  });
+
+  test.each([
+    ['present and none', { count: '0' }, 'present, but "count" is 0'],
+    ['absent and some', { present: 'false' }, 'not present, but "count" is 2'],
+    ['a count that is a text', { count: '"2"' }, '"count" is not a whole number'],
+    ['a count that is broken', { count: '1.5' }, '"count" is not a whole number'],
+    ['a negative count', { count: '-1' }, '"count" is not a whole number'],
+    ['a count of nothing', { count: 'data.missing' }, '"count" is not a whole number'],
+    ['a count that fails', { count: '$error("no index")' }, 'no index'],
+    ['no parts at all', { parts: '0' }, '"parts" is not a whole number, 1 or more'],
+    ['parts of nothing', { parts: 'args.missing' }, '"parts" is not a whole number, 1 or more'],
+    ['parts that fail', { parts: '$error("no lines")' }, 'no lines'],
+  ])('that says %s cannot tell', async (_, changes, why) => {
+    expect(await asked(sent(1, 2), [1, 2], changes)).toMatchObject({
+      kind: 'cannot_tell',
+      detail: expect.stringContaining(why),
+    });
   });
 });

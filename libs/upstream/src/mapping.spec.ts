@@ -43,6 +43,7 @@ async function expectRefused(upstream: Partial<HttpUpstream>, args: JsonObject) 
   const before = server.requests.length;
   expect(await call(upstream, args)).toMatchObject({
     kind: 'not_executed',
+    sent: false,
     cause: 'request_mapping',
     transient: false,
   });

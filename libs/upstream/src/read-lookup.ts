@@ -31,6 +31,7 @@ export async function readLookup(
   const problem = checked(tool, receipt, validate);
   if (problem !== null) return cannotTell(`present, but the receipt is wrong: ${problem}`);
   if (count === null) return { kind: 'present', data: receipt };
+  if (count === 0) return cannotTell('present, but "count" is 0');
   const parts = reading.parts === null ? 1 : await evaluate(reading.parts, { args }, { args });
   if (!isCount(parts) || parts === 0)
     return cannotTell('"parts" is not a whole number, 1 or more, for these arguments');
@@ -52,6 +53,8 @@ export async function readPoll(
 ): Promise<PollAnswer> {
   const executed = await evaluateOn(view, reading.executed);
   const failed = await evaluateOn(view, reading.failed);
+  if (!isAnswer(executed)) return pending('"executed" is neither true nor false for this answer');
+  if (!isAnswer(failed)) return pending('"failed" is neither true nor false for this answer');
   if (executed === true && failed === true) return pending('the poll says both executed and failed');
   if (failed === true) return { kind: 'failed', detail: JSON.stringify(data) };
   if (executed !== true) return pending('not done yet');
@@ -67,6 +70,11 @@ export function cannotTell(detail: string): LookupAnswer {
 
 export function pending(detail: string): PollAnswer {
   return { kind: 'pending', detail };
+}
+
+/** What selects nothing says no: an operation that is under way lacks the fields of one that has ended. */
+function isAnswer(value: unknown): value is boolean | undefined {
+  return typeof value === 'boolean' || value === undefined;
 }
 
 function isCount(value: unknown): value is number {

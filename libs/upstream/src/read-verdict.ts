@@ -2,7 +2,7 @@ import type { OutcomeRule, ToolDefinition } from '@intendant/contracts';
 import type { Json, Verdict } from '@intendant/intent';
 import type { ValidateOutput } from './adapter.js';
 import { messageOf } from './short-text.js';
-import { evaluateOn, type Meaning, ruled, type View } from './view.js';
+import { evaluateRule, type Meaning, ruled, type View } from './view.js';
 
 /** A complete answer of an upstream of any kind. */
 export interface Received {
@@ -15,7 +15,11 @@ export interface Received {
   readonly body:
     | { readonly ok: true; readonly data: Json }
     | { readonly ok: false; readonly cause?: string; readonly why: string };
+  /** True: only a part of what the upstream wrote, or a garbled one. */
+  readonly broken?: boolean;
   readonly retryAfterMs?: number | null;
+  /** True: what a rule reads as a refusal here may pass by itself. */
+  readonly temporary?: boolean;
 }
 
 /**
@@ -29,14 +33,18 @@ export async function readVerdict(
   general: Meaning,
   validate: ValidateOutput,
 ): Promise<Verdict> {
-  const { cause, words, view } = received;
+  const { cause } = received;
   let meaning = general;
   if (rules.length > 0) {
     try {
-      const rule = await ruled(rules, view);
-      if (rule !== null) meaning = { meaning: rule.means, transient: false, receipt: rule.receipt };
+      const rule = await ruled(rules, received.view);
+      if (rule !== null) meaning = meaningOf(rule, received);
+      // A rule before the one that decided might have held for the whole answer, such as "duplicate, already done".
+      if (received.broken && meaning.meaning === 'not_executed') {
+        return { kind: 'unknown', cause: 'answer_broken', detail: `${cause}: ${received.words}` };
+      }
     } catch (error) {
-      return { kind: 'unknown', cause: 'outcome_rule_failed', detail: `${messageOf(error)}: ${words}` };
+      return { kind: 'unknown', cause: 'outcome_rule_failed', detail: `${messageOf(error)}: ${received.words}` };
     }
   }
   switch (meaning.meaning) {
@@ -45,35 +53,42 @@ export async function readVerdict(
     case 'accepted':
       return { kind: 'accepted', data: received.body.ok ? received.body.data : null };
     case 'unknown':
-      return { kind: 'unknown', cause, detail: words };
+      return { kind: 'unknown', cause, detail: received.words };
     case 'in_progress':
-      return { kind: 'unknown', cause: 'in_progress', detail: words };
+      return { kind: 'unknown', cause: 'in_progress', detail: received.words };
     case 'not_executed': {
       const retryAfterMs = meaning.transient ? (received.retryAfterMs ?? null) : null;
-      return { kind: 'not_executed', cause, transient: meaning.transient, retryAfterMs, detail: words };
+      return { kind: 'not_executed', cause, transient: meaning.transient, retryAfterMs, detail: received.words };
     }
   }
+}
+
+function meaningOf({ means, receipt }: OutcomeRule, { temporary }: Received): Meaning {
+  return { meaning: means, transient: means === 'not_executed' && temporary === true, receipt };
 }
 
 /** Without a receipt that fits the output schema, success proves nothing: bodies get cut without a trace. */
 async function receiptVerdict(
   tool: ToolDefinition,
-  { body, cause, words, view }: Received,
+  received: Received,
   expression: string | null,
   validate: ValidateOutput,
 ): Promise<Verdict> {
-  if (!body.ok) return withoutReceipt(tool, body.cause ?? 'no_receipt', `${cause}: ${body.why}: ${words}`);
-  let receipt: Json | undefined = body.data;
+  const { body, cause } = received;
+  const none = (why: string) => withoutReceipt(tool, 'no_receipt', `${cause}: ${why}`);
+  let receipt: Json | undefined;
+  if (body.ok) receipt = body.data;
+  // A rule may find its receipt in a text that is no JSON, but never in a part of a text.
+  else if (expression === null || body.cause !== undefined)
+    return withoutReceipt(tool, body.cause ?? 'no_receipt', `${cause}: ${body.why}: ${received.words}`);
   try {
-    if (expression !== null) receipt = await evaluateOn(view, expression);
+    if (expression !== null) receipt = await evaluateRule(received.view, expression);
   } catch (error) {
-    return withoutReceipt(tool, 'no_receipt', `${cause}: the receipt expression failed: ${messageOf(error)}`);
+    return none(`the receipt expression failed: ${messageOf(error)}`);
   }
-  if (receipt === undefined) return withoutReceipt(tool, 'no_receipt', `${cause}: "receipt" selects nothing: ${words}`);
+  if (receipt === undefined) return none(`"receipt" selects nothing: ${received.words}`);
   const problem = checked(tool, receipt, validate);
-  return problem === null
-    ? { kind: 'executed', data: receipt }
-    : withoutReceipt(tool, 'no_receipt', `${cause}: ${problem}`);
+  return problem === null ? { kind: 'executed', data: receipt } : none(problem);
 }
 
 /** For a read there is nothing to find out: the answer is useless and asking again would not change it. */

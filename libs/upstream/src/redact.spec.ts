@@ -167,6 +167,9 @@ test.each([
   },
   { as: 'escaped for HTML', text: secret.replace('"', '&quot;') },
   { as: 'escaped for HTML by number', text: secret.replace('"', '&#34;').replace('+', '&#x2B;') },
+  { as: 'escaped for JSON and then for HTML', text: JSON.stringify(secret).slice(1, -1).replace('"', '&quot;') },
+  { as: 'escaped for JSON twice', text: JSON.stringify(JSON.stringify(secret)).slice(3, -3) },
+  { as: 'percent-encoded twice', text: encodeURIComponent(encodeURIComponent(secret)) },
   { as: 'in base64', text: btoa(secret) },
   { as: 'in the base64 of URLs', text: Buffer.from(secret).toString('base64url') },
 ])('a secret is found $as', async ({ text }) => {

@@ -123,18 +123,20 @@ function base64Forms(text: string): string[] {
 
 const entities: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', '<': 'lt', '>': 'gt', "'": 'apos' };
 
-/** The ways in which one character is written: as it is, and escaped for JSON, for URLs and for HTML. */
+/**
+ * The ways in which one character is written: as it is, and escaped for JSON, for URLs and for HTML, also twice, as
+ * where a page quotes JSON or JSON quotes JSON.
+ */
 function writings(character: string): string {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
   const hex = anyCase(code.toString(16).padStart(2, '0'));
-  const ways = [String.raw`\\?${literal(character)}`, `%${hex}`, String.raw`\\u00${hex}`];
+  const ways = [literal(character), `%(?:25)?${hex}`, `u00${hex}`, `&(?:amp;)?#(?:${code}|[xX]${hex});`];
   if (code > 0x7f) ways.push(anyCase(encodeURIComponent(character)));
   if (character === ' ') ways.push(String.raw`\+`);
-  ways.push(`&#(?:${code}|[xX]${hex});`);
   const entity = entities[character];
-  if (entity !== undefined) ways.push(`&${entity};`);
-  return `(?:${ways.join('|')})`;
+  if (entity !== undefined) ways.push(`&(?:amp;)?${entity};`);
+  return String.raw`\\{0,4}(?:${ways.join('|')})`;
 }
 
 function anyCase(hex: string): string {

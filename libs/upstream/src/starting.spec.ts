@@ -53,6 +53,7 @@ const stuck = () => {
 test('a lease that is over when the connection stands sends nothing', async () => {
   expect(await call({ mayStart: () => false })).toMatchObject({
     kind: 'not_executed',
+    sent: false,
     cause: 'lease_over',
     transient: true,
   });
@@ -69,6 +70,7 @@ test('a lease that cannot be checked sends nothing', async () => {
   });
   expect(verdict).toMatchObject({
     kind: 'not_executed',
+    sent: false,
     cause: 'lease_over',
     detail: expect.stringContaining('no clock'),
   });
@@ -93,7 +95,7 @@ test('a listener that fails does not disturb the call', async () => {
 
 test('a connection that does not come up in time is proof that nothing was sent', async () => {
   const verdict = await call({}, { limits: { connectMs: 100 } }, stuck());
-  expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'connect_timeout', transient: true });
+  expect(verdict).toMatchObject({ kind: 'not_executed', sent: false, cause: 'connect_timeout', transient: true });
 });
 
 test("the connect limit does not wait for the client's own", async () => {
@@ -103,7 +105,7 @@ test("the connect limit does not wait for the client's own", async () => {
 
 test('a call limit that ends before the connection stands is proof that nothing was sent', async () => {
   const verdict = await call({}, { limits: { connectMs: 5_000, callMs: 50 } }, stuck());
-  expect(verdict).toMatchObject({ kind: 'not_executed', cause: 'call_timeout_unsent', transient: true });
+  expect(verdict).toMatchObject({ kind: 'not_executed', sent: false, cause: 'call_timeout_unsent', transient: true });
 });
 
 test('a call that was given up while it waited for its connection is not sent when the connection stands', async () => {
@@ -121,11 +123,15 @@ test('an abort before the connection stands is proof that nothing was sent', asy
   const controller = new AbortController();
   const pending = call({ signal: controller.signal }, { limits: { connectMs: 5_000 } }, stuck());
   setImmediate(() => controller.abort());
-  expect(await pending).toMatchObject({ kind: 'not_executed', cause: 'aborted_unsent' });
+  expect(await pending).toMatchObject({ kind: 'not_executed', sent: false, cause: 'aborted_unsent' });
 });
 
 test('an abort that came first sends nothing', async () => {
-  expect(await call({ signal: AbortSignal.abort() })).toMatchObject({ kind: 'not_executed', cause: 'aborted_unsent' });
+  expect(await call({ signal: AbortSignal.abort() })).toMatchObject({
+    kind: 'not_executed',
+    sent: false,
+    cause: 'aborted_unsent',
+  });
   expect(server.connections).toBe(0);
 });
 
@@ -141,6 +147,7 @@ test('an abort after the bytes left leaves the outcome unknown', async () => {
 test('a sandbox call never goes to the real address', async () => {
   expect(await call({}, {}, server.url, true)).toMatchObject({
     kind: 'not_executed',
+    sent: false,
     cause: 'no_sandbox',
     transient: false,
   });
@@ -149,6 +156,6 @@ test('a sandbox call never goes to the real address', async () => {
 
 test('a closed adapter sends nothing', async () => {
   await adapter.close();
-  expect(await call({})).toMatchObject({ kind: 'not_executed', cause: 'client_closed', transient: true });
+  expect(await call({})).toMatchObject({ kind: 'not_executed', sent: false, cause: 'client_closed', transient: true });
   expect(server.connections).toBe(0);
 });

@@ -44,6 +44,7 @@ export function ruleOf(status: number, overrides: Readonly<Record<number, Status
   return { meaning: override, transient: override === 'not_executed' && isTemporary(status) };
 }
 
-function isTemporary(status: number): boolean {
+/** Whether a refusal with this status, where the tool says that it is one, may pass by itself. */
+export function isTemporary(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }

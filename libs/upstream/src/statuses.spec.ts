@@ -45,7 +45,11 @@ test.each(expected.flatMap(([kind, transient, statuses]) => statuses.map((status
     const verdict = await answered(response(status, status === 304 ? '' : '{"why":"so"}'));
     expect(verdict.kind).toBe(kind);
     if (kind === 'unknown' || kind === 'not_executed') expect(verdict).toMatchObject({ cause: `http_${status}` });
-    if (verdict.kind === 'not_executed') expect(verdict.transient).toBe(transient);
+    if (verdict.kind === 'not_executed') {
+      expect(verdict.transient).toBe(transient);
+      // It was on the wire, whatever became of it.
+      expect(verdict).not.toHaveProperty('sent');
+    }
   },
 );
 

@@ -11,8 +11,27 @@ export interface TemplateValues {
 
 const placeholder = /\{\{\s*(.*?)\s*\}\}/g;
 
+/** Field of accepted data for the path that the header `Location` named, see accepted-location.ts. */
+export const locationField = '$location';
+
+const wholeLocation = /^\/\{\{\s*accepted\.\$location\s*\}\}$/;
+
 /**
- * Fills `{{key}}`, `{{intentId}}`, `{{args.field}}` and `{{field}}` into a path, percent-encoded, and keeps the path
+ * The path at which the upstream wants to be asked, where the template is `/{{accepted.$location}}` and nothing else:
+ * it is a path of the whole server, already encoded. Null for every other template.
+ *
+ * @throws MappingError when the upstream named none
+ */
+export function locationPath(template: string, { accepted }: TemplateValues): string | null {
+  if (accepted === undefined || !wholeLocation.test(template)) return null;
+  const location = isObject(accepted) ? accepted[locationField] : undefined;
+  if (typeof location !== 'string') throw new MappingError('the answer named no Location on this server');
+  if (climbs(location)) throw new MappingError('the path contains a "." or ".." segment');
+  return location;
+}
+
+/**
+ * Fills `{{key}}`, `{{intentId}}`, `{{args.field}}`, `{{field}}` and `{{accepted.field}}` into a path, percent-encoded, and keeps the path
  * where the tool file put it: a value cannot add, remove or climb a segment.
  *
  * @throws MappingError when a value is missing, is an object or a list, or would lead elsewhere
@@ -42,7 +61,12 @@ export function fillHeader(template: string, values: TemplateValues): string {
   });
 }
 
-function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
+/**
+ * Fills the placeholders with what `write` makes of their values.
+ *
+ * @throws MappingError when a value is missing, or is an object or a list
+ */
+export function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
   if (!template.includes('{{')) return template;
   return template.replace(placeholder, (_, name: string) => write(textOf(lookUp(name, values), name), name));
 }

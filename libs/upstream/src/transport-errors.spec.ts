@@ -29,13 +29,16 @@ test.each([
   ['UND_ERR_INVALID_ARG', 'request_mapping', false],
   ['E_NEVER_HEARD_OF', 'not_sent', true],
 ])('%s before the first byte means not executed', (code, cause, transient) => {
-  expect(failed(code, false)).toMatchObject({ kind: 'not_executed', cause, transient });
+  expect(failed(code, false)).toMatchObject({ kind: 'not_executed', cause, transient, sent: false });
 });
 
 test.each([
   ['ECONNRESET', 'reset_after_send'],
   ['EPIPE', 'reset_after_send'],
   ['UND_ERR_SOCKET', 'reset_after_send'],
+  ['ERR_HTTP2_STREAM_ERROR', 'reset_after_send'],
+  ['UND_ERR_INFO', 'reset_after_send'],
+  ['ERR_HTTP2_ERROR', 'bad_response'],
   ['ETIMEDOUT', 'connection_lost'],
   ['EHOSTUNREACH', 'connection_lost'],
   ['HPE_INVALID_CONSTANT', 'bad_response'],

@@ -51,6 +51,10 @@ export const sentCauses: Readonly<Record<string, string>> = {
   ECONNRESET: 'reset_after_send',
   EPIPE: 'reset_after_send',
   UND_ERR_SOCKET: 'reset_after_send',
+  // HTTP/2: one stream was reset, in words of Node or of undici.
+  ERR_HTTP2_STREAM_ERROR: 'reset_after_send',
+  UND_ERR_INFO: 'reset_after_send',
+  ERR_HTTP2_ERROR: 'bad_response',
   ETIMEDOUT: 'connection_lost',
   EHOSTUNREACH: 'connection_lost',
   ENETUNREACH: 'connection_lost',

@@ -16,7 +16,10 @@ import { Egress, EgressRefused } from './egress.js';
 import { notExecuted } from './failure-verdict.js';
 import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
+import { McpAdapter } from './mcp-adapter.js';
+import { ModuleAdapter } from './module-adapter.js';
 import { Pools } from './pools.js';
+import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { Redactor } from './redact.js';
 import { messageOf, shortText } from './short-text.js';
@@ -38,7 +41,12 @@ export class Upstreams implements UpstreamAdapter {
   constructor(validateOutput: ValidateOutput, options: UpstreamsOptions = {}) {
     const { egress = Egress.unlimited, credentials = () => new Map(), maxResponseBytes = 1024 * 1024 } = options;
     this.#credentials = new CredentialProvider(credentials, egress);
-    this.#kinds = { http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)) };
+    this.#kinds = {
+      http: new HttpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
+      mcp: new McpAdapter(validateOutput, maxResponseBytes, new Pools(egress)),
+      process: new ProcessAdapter(validateOutput),
+      module: new ModuleAdapter(validateOutput, maxResponseBytes),
+    };
   }
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
@@ -85,7 +93,7 @@ export class Upstreams implements UpstreamAdapter {
     return presentable(answer, upstream, request, credential);
   }
 
-  async #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential | null> {
+  #credential(upstream: Upstream, request: LookupRequest, signal?: AbortSignal): Promise<Credential> | null {
     return upstream.credential === null ? null : this.#credentials.get(upstream.credential, request, signal);
   }
 
@@ -103,8 +111,7 @@ function withoutCredential(error: unknown, signal: AbortSignal | undefined): Ver
     : error instanceof EgressRefused
       ? (['egress_refused', false] as const)
       : (['credential_unavailable', true] as const);
-  const detail = shortText(messageOf(error));
-  return { kind: 'not_executed', cause, transient, retryAfterMs: null, detail, sent: false };
+  return notExecuted(cause, transient, shortText(messageOf(error)));
 }
 
 /** A 401 to a token that can be had anew is no last word: the next attempt carries another. */

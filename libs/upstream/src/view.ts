@@ -4,11 +4,13 @@ import { evaluate } from './expression.js';
 import { MappingError } from './mapping-error.js';
 
 /**
- * An answer as the expressions of a tool file see it: `facts` (such as `status` and `data`) at the root, then the
- * fields of the body where they have other names; and always as variables (`$status`, `$data`).
+ * An answer as the expressions of a tool file see it: the whole body as `data`, beside it facts such as `status`, and
+ * the fields of the body by their own names.
  */
 export interface View {
+  /** A field of the body hides a fact of the same name: in `{"data": [], "more": false}`, `data` is the list. */
   readonly root: object;
+  /** The facts and the whole body, whatever the body's fields are called: `$status`, `$data`. */
   readonly bindings: Readonly<Record<string, unknown>>;
 }
 
@@ -23,6 +25,15 @@ export function evaluateOn(view: View, expression: string): Promise<Json | undef
   return evaluate(expression, view.root, view.bindings);
 }
 
+/**
+ * For rules, which read bodies of every shape: facts and `data` are those of the answer, whatever its fields are called.
+ *
+ * @throws MappingError when the expression fails
+ */
+export function evaluateRule({ root, bindings }: View, expression: string): Promise<Json | undefined> {
+  return evaluate(expression, { ...root, ...bindings }, bindings);
+}
+
 /** What an answer means; `receipt` selects the proof in it, null for the whole answer. */
 export interface Meaning {
   readonly meaning: StatusMeaning;
@@ -32,13 +43,15 @@ export interface Meaning {
 }
 
 /**
- * The tool's own reading of an answer, or null where no rule of its file applies.
+ * The tool's own reading of an answer, or null where no rule of its file applies. A rule that selects nothing does not
+ * apply: most answers lack the field that it asks for.
  *
- * @throws MappingError when a rule fails, or is neither true nor false: then nobody knows what the answer means
+ * @throws MappingError when a rule fails, or gives something that is neither true nor false: then nobody knows what
+ * the answer means
  */
 export async function ruled(rules: readonly OutcomeRule[], view: View): Promise<OutcomeRule | null> {
   for (const rule of rules) {
-    const holds = await evaluateOn(view, rule.when);
+    const holds = await evaluateRule(view, rule.when);
     if (holds === true) return rule;
     if (holds !== false && holds !== undefined) throw new MappingError(`"${rule.when}" is neither true nor false`);
   }

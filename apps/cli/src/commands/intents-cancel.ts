@@ -5,21 +5,29 @@ import { type Flags, Settings } from '../config.js';
 import type { Context } from '../context.js';
 import { CommandFailed } from '../errors.js';
 import { showResult } from '../show-result.js';
+import { wholeNumber } from '../whole-number.js';
 
 export function addIntentsCancel(parent: Command, context: Context): void {
   parent
     .command('cancel')
-    .description('cancel an intent that was not sent yet')
+    .description('cancel an intent; what may have been sent is aborted and ends in what really happened')
     .argument('<intent>', 'id of the intent')
+    .option('--wait <seconds>', 'how long to wait for what really happened, 30 at most', wholeNumber(0, 30), '10')
     .option('--json', 'print JSON')
     .action(async (intentId: string, _: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Flags & { json?: boolean }>();
+      const options = command.optsWithGlobals<Flags & { wait: string; json?: boolean }>();
       const settings = new Settings(context, options);
       const path = `/v1/intents/${encodeURIComponent(intentId)}/cancel`;
-      const result = await call<IntentResult>(settings, settings.anyCredential, 'POST', path);
-      // "cancelled" is an error to the agent that proposed the call; to whoever cancels it, it is what was asked for.
+      const result = await call<IntentResult>(settings, settings.anyCredential, 'POST', path, {
+        headers: { prefer: `wait=${options.wait}` },
+      });
+      // An error to the agent that proposed the call may be just what whoever cancels it asked for.
       showResult({ ...context, failed: () => undefined }, result, options.json);
-      if (result.status !== 'cancelled')
-        throw new CommandFailed(`It was ${result.status} already; nothing was cancelled.`);
+      if (result.outcome === 'executed') throw new CommandFailed('It happened all the same.');
+      if (result.error?.code === 'cancelled') return;
+      if (result.outcome === 'not_executed') throw new CommandFailed(`It was ${result.status} already.`);
+      throw new CommandFailed(
+        'It is being aborted and will not be sent again, but it is not known yet whether it happened.',
+      );
     });
 }

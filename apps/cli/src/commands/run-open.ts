@@ -9,6 +9,7 @@ interface Options extends Flags {
   readonly profile: string;
   readonly phase?: string;
   readonly ttl?: string;
+  readonly sandbox?: boolean;
   readonly save?: boolean;
   readonly json?: boolean;
 }
@@ -22,13 +23,19 @@ export function addRunOpen(parent: Command, context: Context): void {
     .option('--profile <profile>', 'interactive or batch', 'interactive')
     .option('--phase <phase>', 'limits the run to tools of this phase')
     .option('--ttl <duration>', 'how long it lives: PT30M, 2h or seconds')
+    .option('--sandbox', "every call goes to its tool's sandbox")
     .option('--save', 'keep the token for the commands that follow')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const settings = new Settings(context, options);
-      const { user, permission, profile, phase, ttl } = options;
-      const body = { user, permissions: permission, profile, ...(phase && { phase }), ...(ttl && { ttl }) };
+      const { user, permission, profile, phase, ttl, sandbox } = options;
+      const body = {
+        ...{ user, permissions: permission, profile },
+        ...(phase && { phase }),
+        ...(ttl && { ttl }),
+        ...(sandbox && { sandbox }),
+      };
       const run = await call<SavedRun>(settings, settings.serviceKey, 'POST', '/v1/runs', { body });
       if (options.save) context.err(`kept in ${settings.save(run)}`);
       if (options.json) return context.out(JSON.stringify(run));

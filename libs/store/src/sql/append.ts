@@ -1,14 +1,10 @@
+import { clockToleranceMs } from '@intendant/contracts';
+
 /**
  * Between the values of a column that holds JSON texts, which never contain a control character: an array of them would
  * have to be escaped, text by text, and that costs more than everything else about a statement.
  */
 export const jsonSeparator = '\x1f';
-
-/**
- * How far the time of a decision may lie from the time it is written at, in ms. So a lease may be over by this much
- * earlier than its owner, who counts from when it asked, would think.
- */
-export const clockToleranceMs = 1_000;
 
 /**
  * The whole transaction of the door in one statement: read-model rows compared and set by version, then, only for

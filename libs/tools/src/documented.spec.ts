@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parseToolFile } from './parse-tool-file.js';
+import { windowsOf } from './windows.js';
+
+const page = await readFile(new URL('../../../docs/tools.md', import.meta.url), 'utf8');
+const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => String(text));
+const variables = ['PAYMENTS_URL', 'PAYMENTS_TEST_URL', 'CRM_MCP_URL', 'CRM_URL', 'LEDGER_URL'];
+const env = Object.fromEntries(variables.map((name, n) => [name, `https://${n}.example`]));
+
+/** What the shorter examples leave out. */
+const head = `apiVersion: intendant/v1
+name: example.tool
+version: 1
+description: An example.
+effect: write
+permission: example:use
+input: { type: object, additionalProperties: false, required: [order_id], properties: { order_id: { type: string } } }
+output: { type: object, required: [id] }
+`;
+
+test('every tool file in docs/tools.md is a good one', () => {
+  const whole = examples.filter((text) => text.startsWith('apiVersion:'));
+  const parts = examples.filter((text) => text.startsWith('upstream:')).map((text) => head + text);
+  const tools = [...whole, ...parts].map((text, n) => parseToolFile(`/docs/${n}.tool.yaml`, text, env));
+  expect(tools.map(({ upstream }) => upstream.kind)).toEqual(['http', 'mcp', 'process', 'module']);
+  expect(tools[0]).toMatchObject({ sandbox: { kind: 'http' }, upstream: { poll: {}, outcomes: [{}, {}, {}] } });
+});
+
+test('every window is in the table of docs/tools.md', () => {
+  const span = { ms: 1, basis: 'chosen' } as const;
+  const windows = windowsOf({
+    ...{ effect: 'write', guarantee: 'idempotency_key', authority: 'authoritative', attempts: 1 },
+    ...{ connect: span, call: span, notice: span, lease: span, settle: span, maxProcessing: span, lag: span },
+    ...{ spacing: span, keyRetention: span, deadline: span, poll: { interval: span, deadline: span } },
+    approvalTtl: span,
+  });
+  for (const { name } of windows) expect(page).toMatch(new RegExp(`^\\| ${name}[ (|]`, 'm'));
+});

@@ -1,0 +1,4 @@
+import { describeConformance } from '@intendant/testing';
+import { startProcessHarness } from './process-harness.spec-helper.js';
+
+describeConformance('process', startProcessHarness);
