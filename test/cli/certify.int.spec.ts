@@ -186,7 +186,7 @@ describe('a certificate is refused', () => {
   });
 
   test('without arguments that the tool takes', async () => {
-    const set = ['--set', 'SANDBOX=http://127.0.0.1:9'];
+    const set = ['--set', 'SANDBOX=http://127.0.0.1:8'];
     expect(await intendant(refunds, ...set)).toMatchObject({ status: 2, err: expect.stringContaining('--args') });
     const wrong = await intendant(refunds, ...set, '--args', '{"order_id":5}');
     expect(wrong).toMatchObject({ status: 2, err: expect.stringContaining('/order_id: expected') });

@@ -19,8 +19,8 @@ function freeze(): void {
 
 /** One call as the dispatcher makes it, in a process that can be killed in the middle. */
 async function main(): Promise<void> {
-  const { request, boundary } = JSON.parse(await text(process.stdin)) as WorkerOrder;
-  const upstreams = openWayOut(request.tool, process.env);
+  const { request, boundary, env } = JSON.parse(await text(process.stdin)) as WorkerOrder;
+  const upstreams = openWayOut(request.tool, env);
   const verdict = await upstreams.call(request, {
     mayStart: () => {
       if (boundary !== 'before the first byte') return true;

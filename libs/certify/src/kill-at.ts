@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Verdict } from '@intendant/intent';
+import type { Environment } from '@intendant/runtime';
 import type { UpstreamRequest } from '@intendant/upstream';
 import type { Fault, Struck } from './fault.js';
 import type { Surroundings } from './surroundings.js';
@@ -16,6 +17,8 @@ export type Boundary =
 export interface WorkerOrder {
   readonly request: UpstreamRequest;
   readonly boundary: Boundary;
+  /** Where the credentials are; its own environment is that of the campaign, as a module may read it. */
+  readonly env: Environment;
 }
 
 export type WorkerLine =
@@ -45,11 +48,11 @@ export async function killAt(
 ): Promise<{ readonly verdict: Verdict; readonly struck: Struck | null }> {
   const fault = faults[boundary];
   const armed = fault && proxy ? proxy.arm(request.attemptId, fault) : null;
-  const child = spawn(process.execPath, [worker], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [worker], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   try {
     child.stdin.on('error', () => {});
-    child.stdin.end(JSON.stringify({ request, boundary } satisfies WorkerOrder));
+    child.stdin.end(JSON.stringify({ request, boundary, env } satisfies WorkerOrder));
     let verdict: Verdict = { kind: 'unknown', cause: 'killed', detail: `killed ${boundary}` };
     const lines = createInterface({ input: child.stdout });
     const told = new Promise<Struck | null>((resolve) => {

@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly proxy: FaultProxy | null;
   /** Script that makes one call in a process of its own. */
   readonly worker: string;
-  /** Of the processes that make calls. */
+  /** Where the credentials are. */
   readonly env: Environment;
   /** False once two effects gave one receipt: from then on equal receipts prove nothing. */
   readonly receiptsTell: boolean;

@@ -13,7 +13,7 @@ export function openWayOut(tool: ToolDefinition, env: Environment): UpstreamAdap
   return openUpstreams(configOf(env), createRegistry([tool]));
 }
 
-/** Why the tool cannot be called at all, such as a credential that is not there. @throws ConfigError */
+/** Why the tool cannot be called at all, such as a credential or a module that is not there. @throws ConfigError */
 export async function obstacles(tool: ToolDefinition, env: Environment): Promise<string[]> {
   return (await misfits(configOf(env), tool)).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }

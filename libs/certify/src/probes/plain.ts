@@ -48,7 +48,7 @@ export async function plain(subject: Subject): Promise<Plain> {
     ? `The lookup finds the effect${after}, with the receipt ${effect.identities[0]}.`
     : there
       ? `One call, and the lookup does not fit its answer: ${part ?? why}`
-      : `The lookup did not find the effect for ${subject.patienceMs} ms after its receipt ${effect.identities[0]}.`;
+      : `The lookup did not find the effect for ${subject.patienceMs} ms after its receipt ${effect.identities[0]}; it says: ${effect.lastLook ? describe(effect.lastLook.answer) : 'nothing'}.`;
   const result = right ? 'passed' : 'failed';
   return {
     effect,
