@@ -74,14 +74,12 @@ test('an upstream that gives no answer is left alone for a while, and then every
   await eventually('the circuit is open', async () =>
     (await metricsOf('dispatcher')).includes('intendant_circuit_open{upstream="flooded"} 1'),
   );
-  const sent = () =>
-    stack.upstream.ledger().filter(({ kind, path }) => kind === 'request' && path === '/effects/flooded');
-  expect(sent().length).toBeLessThanOrEqual(times);
-
   for (const { intentId } of submitted) expect(await stack.settled(intentId, 60_000)).toBe('committed');
   const effects = await Promise.all(submitted.map(async ({ intentId }) => stack.effects(await stack.keyOf(intentId))));
   expect(effects.map(({ length }) => length)).toEqual(submitted.map(() => 1));
-  expect(sent()).toHaveLength(times + submitted.length);
+  const ledger = stack.upstream.ledger();
+  const sent = ledger.filter(({ kind, path }) => kind === 'request' && path === '/effects/flooded');
+  expect(sent).toHaveLength(times + submitted.length);
   expect(await metricsOf('dispatcher')).toContain('intendant_circuit_open{upstream="flooded"} 0');
 });
 

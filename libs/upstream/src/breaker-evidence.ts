@@ -18,14 +18,17 @@ const failures: ReadonlySet<string> = new Set([
   'failed_after_send',
   'answer_cut_short',
   'bad_response',
+  // Servers of tools, over HTTP or as a child process.
+  'mcp_connect_failed',
+  'no_answer',
+  'server_exited',
 ]);
 
 /** Ended on our side: by a lease, a cancel, a shutdown, a missing permission or a mistake in the tool file. */
 const ours: ReadonlySet<string> = new Set([
   'aborted',
   'aborted_unsent',
-  'call_aborted',
-  'cancelled',
+  'adapter_missing',
   'circuit_open',
   'client_closed',
   'credential_unavailable',
@@ -33,6 +36,7 @@ const ours: ReadonlySet<string> = new Set([
   'lease_over',
   'local_resources_exhausted',
   'no_sandbox',
+  'not_started',
   'request_mapping',
   'tls_failed',
 ]);
