@@ -35,6 +35,7 @@ const mistakes = [
   ['apps/policy/src/nats.ts', '@nats-io/transport-node', 'only-bus-uses-nats'],
   ['apps/policy/src/sql.ts', 'pg', 'only-store-uses-the-database'],
   ['apps/policy/src/http.ts', 'undici', 'only-upstream-calls-out'],
+  ['apps/policy/src/address.ts', 'ipaddr.js', 'only-upstream-judges-addresses'],
   ['apps/policy/src/token.ts', 'jose', 'only-credentials-uses-jose'],
   ['libs/store/src/wired.ts', '@nestjs/common', 'nest-is-wiring'],
   ['libs/store/src/missing.ts', './nowhere.js', 'no-unresolvable'],
