@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-const [command, value] = process.argv.slice(2);
+const [command, value] = process.argv.slice(2).filter((item) => item !== '--');
 const book = process.env['ACCOUNTS_BOOK'] ?? 'accounts.jsonl';
 const lines = existsSync(book) ? readFileSync(book, 'utf8').split('\n').filter(Boolean) : [];
 

@@ -50,7 +50,7 @@ upstream:
   maxProcessing: 1s
   settle: 1100ms
   lookup:
-    argv: [node, accounts.mjs, find, "{{key}}"]
+    argv: [node, accounts.mjs, find, --, "{{key}}"]
     present: $count(data.entries) > 0
     receipt: data.entries[0]
     authoritative: true

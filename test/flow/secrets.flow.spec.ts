@@ -157,14 +157,14 @@ effect: write
 permission: test:use
 input: { type: object, additionalProperties: false, required: [ref], properties: { ref: { type: string } } }
 output: { type: object, required: [effect_id], properties: { effect_id: { type: string } } }
-limits: { connect: 500ms, call: 2s, concurrency: 64 }
+limits: { connect: 5s, call: 15s, concurrency: 64 }
 retry: { attempts: 2, backoff: 50ms }
 upstream:
   http: { baseUrl: "\${TALKATIVE_URL}", method: POST, path: /${way}, body: "$args", ${access} }
   guarantee: lookup
   maxProcessing: 100ms
   settle: 200ms
-  lookup: { path: "/${way}?key={{key}}", present: "$count(data) > 0", receipt: "data[0]", authoritative: true, spacing: 100ms, deadline: 1s }
+  lookup: { path: "/${way}?key={{key}}", present: "$count(data) > 0", receipt: "data[0]", authoritative: true, spacing: 100ms, deadline: ${way === 'lost' ? '1s' : '60s'} }
 `;
 }
 
@@ -204,7 +204,7 @@ test('a credential that an upstream repeats appears in no event, answer, message
     calls.map(async ({ kind, way }) => {
       const answer = await agent.submit(`${kind}.${way}`, { ref: way }, { stepId: `${kind}.${way}`, wait: '20s' });
       overHttp.push(JSON.stringify(answer));
-      const state = await stack.settled(answer.intentId);
+      const state = await stack.settled(answer.intentId, 60_000);
       const seen = await askAbout(agent, answer.intentId);
       if (way === 'ok' || way === 'failed') expect(seen).toContain('[redacted]');
       return `${kind} ${way} ${state}`;
@@ -234,4 +234,4 @@ test('a credential that an upstream repeats appears in no event, answer, message
     bus: leaks(onTheBus),
     logs: leaks(logs),
   }).toEqual({ database: [], http: [], bus: [], logs: [] });
-}, 60_000);
+}, 120_000);

@@ -103,7 +103,7 @@ function checkNamesRequest(source: ToolSource): void {
   const headers = Object.values(source.object(...path, 'headers') ?? {});
   const [field, names, right] = {
     http: ['path', namesIn([source.text(...path, 'path'), ...headers]), '?key={{key}}'],
-    process: ['argv', namesIn(source.value(...path, 'argv')), '[refund, find, "{{key}}"]'],
+    process: ['argv', namesIn(source.value(...path, 'argv')), '[refund, find, --, "{{key}}"]'],
     mcp: ['arguments', argumentsName(source.text(...path, 'arguments')), '{ "reference": key }'],
     module: ['', true, ''],
   }[kindOf(source)] as [string, boolean, string];

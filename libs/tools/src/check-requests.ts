@@ -74,9 +74,16 @@ export function checkProgram(source: ToolSource, path: Part, fields: TemplateFie
       // Other braces are plain text here, such as those of JSON.
       const mistake = templateMistake(String(item), fields);
       if (mistake) source.report(here, mistake);
+      else if (/^\{\{\s*key\s*\}\}/.test(String(item)) && !items.slice(0, index).includes('--')) {
+        source.report(here, keyAsOption);
+      }
     }
   }
 }
+
+/** Keys are base64url, so that one in sixty-four begins with a dash: found here, not in one call of sixty-four. */
+const keyAsOption =
+  'begins with {{key}}, which may begin with a dash and be taken for an option; write --key={{key}}, or an item `--` before it';
 
 /** The names by which a program learns of its call (docs/tools.md). */
 export function checkEnv(source: ToolSource, path: Part): void {

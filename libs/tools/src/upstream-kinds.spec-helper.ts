@@ -24,12 +24,12 @@ export const upstreams = {
   poll: { tool: job, arguments: "{ 'id': accepted.id }", executed: "state = 'done'", failed: "state = 'failed'" }
 `,
   process: `
-  process: { argv: [refund, --key, "{{key}}", --order, "{{order_id}}", '{"a":{"b":1}}'], env: { LEDGER: real }, exits: { 3: not_executed } }
+  process: { argv: [refund, "--key={{key}}", --order, "{{order_id}}", '{"a":{"b":1}}'], env: { LEDGER: real }, exits: { 3: not_executed } }
   sandbox: { env: { LEDGER: test } }
   outcomes: [{ when: "$exit = 4 and $stderr = ''", means: unknown }]
   guarantee: lookup
   maxProcessing: 10s
-  lookup: { argv: [refund, find, "{{key}}"], present: $count(data) > 0, absent: [1, 255], authoritative: true }
+  lookup: { argv: [refund, find, --, "{{key}}"], present: $count(data) > 0, absent: [1, 255], authoritative: true }
   poll: { argv: [refund, job, "{{accepted.id}}"], executed: "state = 'done'", failed: "exit = 3" }
 `,
   module: `

@@ -177,20 +177,26 @@ describe('a mistake in the upstream is named', () => {
     [
       'a program that looks for nothing',
       'process',
-      [['find, "{{key}}"', 'find, all']],
-      'upstream.lookup.argv: asks the same for every request; must name this one, as in [refund, find, "{{key}}"]',
+      [['find, --, "{{key}}"', 'find, all']],
+      'upstream.lookup.argv: asks the same for every request; must name this one, as in [refund, find, --, "{{key}}"]',
+    ],
+    [
+      'a key where a program could take it for an option',
+      'process',
+      [['find, --, "{{key}}"', 'find, "{{key}}"']],
+      'upstream.lookup.argv.2: begins with {{key}}, which may begin with a dash and be taken for an option; write --key={{key}}, or an item `--` before it',
     ],
     [
       'a program chosen by the model',
       'process',
-      [['argv: [refund, --key', 'argv: ["{{order_id}}", --key']],
+      [['argv: [refund, "--key={{key}}"', 'argv: ["{{order_id}}", "--key={{key}}"']],
       'upstream.process.argv.0: is the same for every call; must be without {{…}}',
     ],
     [
       'an argument of a program that may be left out',
       'process',
       [['"{{order_id}}"', '"{{note}}"']],
-      'upstream.process.argv.4: {{note}} may be left out of a call; must be listed in input.required',
+      'upstream.process.argv.3: {{note}} may be left out of a call; must be listed in input.required',
     ],
     [
       'a name of the runtime in the environment',
