@@ -43,6 +43,8 @@ const mistakes = [
   ['apps/policy/src/mcp.ts', '@modelcontextprotocol/client', 'only-upstream-speaks-mcp'],
   ['libs/upstream/src/mcp-served.ts', '@modelcontextprotocol/server', 'mcp-servers-are-for-tests'],
   ['libs/upstream/src/define-tool.ts', 'node:fs', 'tool-entry-imports-nothing'],
+  ['apps/policy/src/breaker.ts', 'cockatiel', 'only-upstream-breaks-circuits'],
+  ['apps/policy/src/metrics.ts', 'prom-client', 'only-runtime-uses-prom-client'],
   ['apps/policy/src/token.ts', 'jose', 'only-credentials-uses-jose'],
   ['libs/store/src/wired.ts', '@nestjs/common', 'nest-is-wiring'],
   ['libs/store/src/missing.ts', './nowhere.js', 'no-unresolvable'],

@@ -160,9 +160,10 @@ test('a decision that was overtaken by another reconciler changes nothing: one d
   expect(await onTheWire(missing.intentId)).toEqual({ requests: 2, effects: 1 });
 });
 
-test('two reconcilers settle twenty unknown outcomes with one decision each (S43)', async () => {
+test('two reconcilers settle a dozen unknown outcomes with one decision each (S43)', async () => {
   await stack.launch('reconciler');
-  const refs = Array.from({ length: 20 }, (_, i) => `many ${i}`);
+  // More in a row would open the circuit of the upstream.
+  const refs = Array.from({ length: 12 }, (_, i) => `many ${i}`);
   misbehave(Object.fromEntries(refs.map((ref, i) => [`"${ref}"`, i % 2 === 0 ? lost : unanswered])));
   const ids = await Promise.all(refs.map(async (ref) => (await submitSearched(ref)).intentId));
   for (const id of ids) expect(await stack.settled(id)).toBe('committed');

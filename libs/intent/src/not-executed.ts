@@ -2,8 +2,8 @@ import type { Decision } from './commands.js';
 import { accept } from './decision.js';
 import type { IntentEvent } from './events.js';
 import { cancelledFailure, failureOf } from './failure.js';
-import { authorize, backoff, readBackoff, unknownFrom, unproven } from './follow-up.js';
-import type { Attempt, Correction, Intent } from './state.js';
+import { authorize, backoff, keyKnownUntil, readBackoff, unknownFrom, unproven } from './follow-up.js';
+import { type Attempt, type Correction, type Intent, mayHaveRun } from './state.js';
 import type { Verdict } from './verdict.js';
 
 export type NotExecuted = Extract<Verdict, { kind: 'not_executed' }>;
@@ -27,19 +27,31 @@ export function afterNotExecuted(
   const proven = executedEarlier(intent);
   if (proven) return accept(fact, commitEarlier(proven));
   const earlier = intent.attempts.filter((a) => a.number !== attempt.number);
-  if (unproven(earlier)) {
-    return accept(fact, unknownFrom(intent, 'earlier_attempt_unknown', `attempt ${attempt.number}: ${cause}`, now));
-  }
-  if (intent.cancelledBy !== null) return accept(fact, { type: 'failed', failure: cancelledFailure(intent) });
   const spread = terms.effect === 'read' ? readBackoff : backoff;
   const wait = Math.max(retryAfterMs ?? 0, spread(terms.backoffMs, earlier.length, jitter));
   // Tries that never left do not use up wire attempts; they have as many of their own.
   const tries = earlier.filter((a) => a.sent === sent).length + 1;
-  if (transient && tries < intent.maxAttempts && now + wait < intent.expiresAt) {
-    return accept(fact, authorize('not_executed', now + wait, null));
+  const again = transient && tries < intent.maxAttempts && now + wait < intent.expiresAt && intent.cancelledBy === null;
+  if (unproven(earlier)) {
+    const resend = again && !sent ? sameResend(earlier, intent, now + wait) : null;
+    if (resend) return accept(fact, resend);
+    return accept(fact, unknownFrom(intent, 'earlier_attempt_unknown', `attempt ${attempt.number}: ${cause}`, now));
   }
+  if (intent.cancelledBy !== null) return accept(fact, { type: 'failed', failure: cancelledFailure(intent) });
+  if (again) return accept(fact, authorize('not_executed', now + wait, null));
   if (waitsForOwner.has(cause)) return accept(fact, { type: 'dead_lettered', reason: 'adapter_missing', detail });
   return accept(fact, { type: 'failed', failure: failureOf(cause, detail, intent) });
+}
+
+/**
+ * The resend that did not leave, once more: nothing has happened since it was allowed, so what allowed it still holds.
+ * Null where the key will be forgotten by then.
+ */
+function sameResend(earlier: readonly Attempt[], intent: Intent, notBefore: number): IntentEvent | null {
+  const forgotten = keyKnownUntil(intent);
+  const known = forgotten !== null && notBefore < forgotten ? forgotten : null;
+  if (!mayHaveRun(earlier)) return authorize('absent', notBefore, known);
+  return known === null ? null : authorize('same_key', notBefore, known);
 }
 
 /** Causes that are no answer of the upstream but a gap in this installation: once it is closed, a replay sends. */

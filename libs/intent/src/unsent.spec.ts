@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { type Scenario, sending, sendingAgain } from './given.spec-helper.js';
-import { keyed, noGuarantee, refused, replay, silence, start, verdict } from './samples.spec-helper.js';
+import { type Scenario, sending, sendingAgain, unanswered } from './given.spec-helper.js';
+import {
+  cancel,
+  cannotTell,
+  keyed,
+  lookup,
+  lookupOnly,
+  noGuarantee,
+  refused,
+  replay,
+  silence,
+  start,
+  verdict,
+} from './samples.spec-helper.js';
 import { countedAttempts, outcomeOf } from './state.js';
+import type { Terms } from './terms.js';
 
 const unsent = (cause: string) => ({ ...refused(cause, true), sent: false });
 
@@ -33,13 +46,50 @@ describe('a try that never left', () => {
       .accepts({ type: 'attempt_not_executed' }, { type: 'failed', failure: { code: 'upstream_unavailable' } });
   });
 
-  it('after an absence does not end the intent as refused', () => {
+  it('after an absence is made again without asking again: nothing has happened since', () => {
     sendingAgain()
-      .when(verdict(2, unsent('connect_refused')), 46_000)
+      .when(verdict(2, unsent('circuit_open')), 46_000)
       .accepts(
         { type: 'attempt_not_executed', sent: false },
-        { type: 'outcome_unknown', cause: 'earlier_attempt_unknown' },
+        { type: 'authorized', basis: 'absent', notBefore: 47_000, resendUntil: 3_590_000 },
       );
+    sendingAgain(lookupOnly)
+      .when(verdict(2, unsent('circuit_open')), 46_000)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'authorized', basis: 'absent', resendUntil: null });
+  });
+
+  it('under a remembered key is made again as long as the key will be remembered', () => {
+    const again = (terms: Terms) =>
+      unanswered({ ...terms, lookup: 'none' })
+        .when(lookup(cannotTell, 38_000), 38_000)
+        .accepts({ type: 'authorized', basis: 'same_key' })
+        .when(start(2), 39_000)
+        .accepts({ type: 'attempt_started' });
+    again(keyed)
+      .when(verdict(2, unsent('circuit_open')), 40_000)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'authorized', basis: 'same_key' });
+    again({ ...keyed, retentionMs: 50_000 })
+      .when(verdict(2, unsent('circuit_open')), 39_500)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'outcome_unknown', cause: 'earlier_attempt_unknown' });
+  });
+
+  it('after an absence asks again when the tries are used up, instead of ending the intent as refused', () => {
+    const third = sendingAgain({ ...keyed, maxAttempts: 2 })
+      .when(verdict(2, unsent('connect_refused')), 46_000)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'authorized' })
+      .when(start(3), 48_000)
+      .accepts({ type: 'attempt_started' });
+    third
+      .when(verdict(3, unsent('connect_refused')), 48_001)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'outcome_unknown', cause: 'earlier_attempt_unknown' });
+  });
+
+  it('is not made again for what was cancelled', () => {
+    sendingAgain()
+      .when(cancel, 46_000)
+      .accepts({ type: 'cancel_requested' })
+      .when(verdict(2, unsent('aborted_unsent')), 46_001)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'outcome_unknown' });
   });
 });
 
