@@ -45,12 +45,16 @@ export const hangingUpstream: Scenario = {
       for (const mode of around.modes) {
         const rounds = await measure(around, mode, folder.path, faults);
         const p99 = (other: Other) => median(rounds, (round) => round[other].settled.p99);
-        const ratio = (other: Other) => median(rounds, (round) => round[other].settled.p99 / round.nothing.settled.p99);
+        const ratio = (other: Other, base: Other = 'nothing') =>
+          median(rounds, (round) => round[other].settled.p99 / round[base].settled.p99);
         for (const other of others)
           rows.push(row(`${mode}, the other ${other}`, other, p99(other), ratio(other), rounds));
         const settled = Math.min(...rounds.flatMap((round) => others.map((other) => share(round[other]))));
         verdicts.push(atLeast(`${mode}: share that settled`, settled, 1));
-        verdicts.push(atMost(`${mode}: p99 while the other hangs over p99 alone`, ratio('hangs'), bound));
+        // The same requests in both: what is compared is the hanging, not the work of taking more of them.
+        verdicts.push(
+          atMost(`${mode}: p99 while the other hangs over while it answers`, ratio('hangs', 'answers'), bound),
+        );
       }
     } finally {
       await folder.remove();
