@@ -2,9 +2,15 @@ import { DataSource } from 'typeorm';
 import { EventLog1764460800000 } from './1764460800000-event-log.js';
 import { OutboxByMessage1795996800000 } from './1795996800000-outbox-by-message.js';
 import { LateEvidence1796083200000 } from './1796083200000-late-evidence.js';
+import { SandboxIntents1796169600000 } from './1796169600000-sandbox-intents.js';
 
 /** Every migration, in order. Frozen once released: a change is a new one. */
-export const migrations = [EventLog1764460800000, OutboxByMessage1795996800000, LateEvidence1796083200000];
+export const migrations = [
+  EventLog1764460800000,
+  OutboxByMessage1795996800000,
+  LateEvidence1796083200000,
+  SandboxIntents1796169600000,
+];
 
 export function migrationDataSource(url: string): DataSource {
   return new DataSource({

@@ -47,6 +47,7 @@ CREATE TABLE intents (
   expires_at timestamp with time zone NOT NULL,
   recorded_at timestamp with time zone NOT NULL,
   since timestamp with time zone NOT NULL,
+  sandbox boolean NOT NULL DEFAULT false,
   CONSTRAINT one_intent_per_key UNIQUE (key),
   CONSTRAINT intents_pkey PRIMARY KEY (id),
   CONSTRAINT a_dead_letter_has_a_reason CHECK (((state <> 'dead_lettered'::text) OR (reason IS NOT NULL))),

@@ -71,6 +71,14 @@ test('a sandbox call reaches the sandbox alone, with its headers, also when its 
   expect({ sandbox: inSandbox(realKey).length, real: stack.effects(realKey).length }).toEqual({ sandbox: 0, real: 1 });
   expect(stages.get('real')).toEqual([hostOf(stack.upstream.url)]);
 
+  const listed = async (which: string) => {
+    const path = `/v1/intents?runId=${agent.runId}&sandbox=${which}`;
+    const { body } = await stack.operator().get<{ items: { intentId: string; sandbox: boolean }[] }>(path);
+    return body.items.map((item) => [item.intentId, item.sandbox]);
+  };
+  expect(await listed('true')).toEqual([[result.intentId, true]]);
+  expect(await listed('false')).toEqual([[real.intentId, false]]);
+
   const again = await submit(agent, { args, sandbox: true });
   expect(again).toMatchObject({ intentId: result.intentId, sandbox: true, replayed: true });
   expect(inSandbox(key)).toHaveLength(1);

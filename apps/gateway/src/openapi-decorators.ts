@@ -57,6 +57,7 @@ export const IntentFilters = (): MethodDecorator =>
   applyDecorators(
     ApiQuery({ name: 'state', required: false, enum: states }),
     ApiQuery({ name: 'tool', required: false, example: 'payments.refund.create' }),
+    ApiQuery({ name: 'sandbox', required: false, enum: ['true', 'false'], description: 'Of the sandbox, or real.' }),
     ApiQuery({ name: 'tenant', required: false }),
     ApiQuery({ name: 'runId', required: false }),
     ApiQuery({

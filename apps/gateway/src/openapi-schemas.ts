@@ -95,6 +95,7 @@ export const schemas = {
     stepId: optionalText('Step of the agent runtime.'),
     tool: text('Name of the tool.'),
     effect: { type: 'string', enum: ['read', 'write', 'destructive'] },
+    sandbox: { type: 'boolean', description: 'True: of the sandbox, never the real effect.' },
     status: { type: 'string', enum: states },
     attempts: { type: 'integer', description: 'Requests that may have gone out.' },
     reason: optionalText('Why it is where it is, in a word.'),

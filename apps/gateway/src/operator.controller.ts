@@ -46,6 +46,7 @@ export class OperatorController {
     const limit = limitOf(message);
     const found = await this.store.intents.list({
       ...{ state, tool, runId, before: cursor, tenant: tenantToList(operator, message.tenant) },
+      sandbox: message.sandbox === undefined ? undefined : message.sandbox === 'true',
       olderThan: age === null ? undefined : wallClock() - age,
       limit: limit + 1,
     });

@@ -40,6 +40,10 @@ export class IntentQuery extends PageQuery {
   tool?: string;
 
   @IsOptional()
+  @IsOneOf(['true', 'false'])
+  sandbox?: 'true' | 'false';
+
+  @IsOptional()
   @IsShape(tenantPattern, 'the name of a tenant')
   tenant?: string;
 

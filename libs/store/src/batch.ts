@@ -185,6 +185,7 @@ export class Batch {
       this.messages.map((m) => m.msgId),
       this.messages.map((m) => m.subject),
       this.messages.map((m) => m.payload).join(jsonSeparator),
+      fresh.map((p) => p.sandbox),
     ];
   }
 

@@ -9,6 +9,7 @@ export class IntentRow {
   @Column('text', { name: 'step_id', nullable: true }) stepId: string | null;
   @Column('text') tool: string;
   @Column('text') effect: string;
+  @Column('boolean') sandbox: boolean;
   @Column('text') state: string;
   @Column('integer') version: number;
   @Column('integer') attempts: number;

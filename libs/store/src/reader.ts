@@ -15,6 +15,8 @@ export interface IntentFilter {
   readonly runId?: string | undefined;
   readonly state?: Intent['state'] | undefined;
   readonly tool?: string | undefined;
+  /** Only those of the sandbox, or only real ones. */
+  readonly sandbox?: boolean | undefined;
   /** Only intents to which nothing has happened since this time, in ms since the epoch; a lookup counts as something. */
   readonly olderThan?: number | undefined;
   /** Id of the last intent of the page before. */
@@ -29,6 +31,8 @@ export interface IntentListing {
   readonly stepId: string | null;
   readonly tool: string;
   readonly effect: string;
+  /** True of an intent of the sandbox, which never counts as the real effect. */
+  readonly sandbox: boolean;
   readonly status: string;
   readonly attempts: number;
   readonly reason: string | null;
@@ -115,6 +119,7 @@ export class IntentReader {
     if (filter.runId !== undefined) where.runId = filter.runId;
     if (filter.state !== undefined) where.state = filter.state;
     if (filter.tool !== undefined) where.tool = filter.tool;
+    if (filter.sandbox !== undefined) where.sandbox = filter.sandbox;
     if (filter.before !== undefined) where.id = LessThan(filter.before);
     if (filter.olderThan !== undefined) where.since = LessThan(new Date(filter.olderThan));
     const rows = await answering(() =>
@@ -127,6 +132,7 @@ export class IntentReader {
       stepId: row.stepId,
       tool: row.tool,
       effect: row.effect,
+      sandbox: row.sandbox,
       status: row.state,
       attempts: row.attempts,
       reason: row.reason,

@@ -25,13 +25,13 @@ export const append = {
         AS c (id, expected, version, state, attempts, reason, lease_until, wake_at, expires_at, since)
       WHERE abs(clock.now - $26::float8) <= ${clockToleranceMs}
     ), fresh AS (
-      INSERT INTO intents (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint,
+      INSERT INTO intents (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox,
         state, version, attempts, reason, lease_until, wake_at, expires_at, recorded_at, since)
-      SELECT c.id, n.tenant, n.run_id, n.step_id, n.tool, n.tool_version, n.effect, n.key, n.fingerprint,
+      SELECT c.id, n.tenant, n.run_id, n.step_id, n.tool, n.tool_version, n.effect, n.key, n.fingerprint, n.sandbox,
         c.state, c.version, c.attempts, c.reason, to_timestamp(c.lease_until / 1000), to_timestamp(c.wake_at / 1000),
         to_timestamp(c.expires_at / 1000), to_timestamp(c.since / 1000), to_timestamp(c.since / 1000)
-      FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[])
-        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint)
+      FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[], $31::boolean[])
+        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox)
       JOIN change AS c ON c.id = n.id
       WHERE NOT EXISTS (SELECT FROM runs AS r WHERE r.id = n.run_id AND r.closed_at IS NOT NULL)
       ON CONFLICT DO NOTHING
