@@ -15,10 +15,12 @@ export class LateEvidence1796083200000 implements MigrationInterface {
         OR state = 'committed')`);
     await runner.query(`
       CREATE TABLE lookup_receipts (
+        tenant text NOT NULL,
         tool text NOT NULL,
+        sandbox boolean NOT NULL,
         digest text NOT NULL,
         intent_id text COLLATE "C" NOT NULL,
-        PRIMARY KEY (tool, digest)
+        PRIMARY KEY (tenant, tool, sandbox, digest)
       )`);
   }
 

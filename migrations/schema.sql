@@ -61,10 +61,12 @@ CREATE TABLE intents (
 );
 
 CREATE TABLE lookup_receipts (
+  tenant text NOT NULL,
   tool text NOT NULL,
+  sandbox boolean NOT NULL,
   digest text NOT NULL,
   intent_id text COLLATE "C" NOT NULL,
-  CONSTRAINT lookup_receipts_pkey PRIMARY KEY (tool, digest)
+  CONSTRAINT lookup_receipts_pkey PRIMARY KEY (tenant, tool, sandbox, digest)
 );
 
 CREATE TABLE migrations (

@@ -23,7 +23,7 @@ export class DispatcherController {
 
   /** Every replica hears of a cancel; the one that is sending aborts. */
   @OnHint(subjects.hintCancel)
-  cancel({ payload }: HintMessage): void {
-    this.dispatcher.abort(readIds(payload));
+  cancel({ payload }: HintMessage): Promise<void> {
+    return this.dispatcher.abortCancelled(readIds(payload));
   }
 }

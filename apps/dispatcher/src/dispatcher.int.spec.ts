@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Ring, ToolDefinition } from '@intendant/contracts';
-import type { IntentEvent, Proposal } from '@intendant/intent';
+import type { Command, IntentEvent, LookupAnswer, Proposal } from '@intendant/intent';
 import { createLogger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import { createDatabase, MisbehavingServer, proposal, response, type TestDatabase, toolAt } from '@intendant/testing';
@@ -251,7 +251,7 @@ describe('a cancel of what is on the wire', () => {
   test('ends the connection at once and leaves open what happened', async () => {
     const { replica, id } = await hanging();
     await cancel(id);
-    replica.abort([id]);
+    await replica.abortCancelled([id]);
     await reaches(id, 'unknown');
     expect(await find(id, 'outcome_unknown')).toMatchObject({ cause: 'aborted' });
     expect(await types(id)).toContain('cancel_requested');
@@ -266,14 +266,65 @@ describe('a cancel of what is on the wire', () => {
     }, 10_000);
   });
 
-  test('of another replica is none of its business', async () => {
+  test('that only a hint knows of aborts nothing: the log decides', async () => {
     const { replica, id } = await hanging();
-    replica.abort(['01J9Z3M5V6W7X8Y9Z0A1B2C3D4']);
+    await replica.abortCancelled([id, '01J9Z3M5V6W7X8Y9Z0A1B2C3D4']);
     await replica.abortCancelled();
     expect((await store.intents.load(id))?.state).toBe('dispatching');
     server.resetConnections();
     await reaches(id, 'unknown');
     expect(await find(id, 'outcome_unknown')).toMatchObject({ cause: 'reset_after_send' });
+  });
+});
+
+test('a sandbox that hangs holds up no real call: it has places of its own', async () => {
+  const staging = await MisbehavingServer.start();
+  const { upstream } = toolAt(server.url, { upstream: { name: 'pay', concurrency: 1 } });
+  const both = toolAt(server.url, {
+    tool: { sandbox: { ...upstream, name: 'pay (sandbox)', baseUrl: staging.url } },
+    upstream: { name: 'pay', concurrency: 1 },
+  });
+  const replica = dispatcher([both]);
+  staging.script({ at: 'request', then: 'hang' });
+  const { intents } = await ringFor(1, both, { sandbox: true });
+  await replica.take({ intents: intents.map((intent) => ({ ...intent, sandbox: true })) });
+  await staging.seen(1);
+  const real = await ringFor(1, both);
+  await replica.take(real);
+  await reaches(only(real), 'committed');
+  staging.resetConnections();
+  await reaches(intents[0]?.id ?? '', 'unknown');
+  await staging.stop();
+});
+
+test('a cancel from before a replay does not abort the attempt that the replay allowed', async () => {
+  const blind = toolAt(server.url, {
+    tool: { name: 'blind.act', terms: { ...tool.terms, lookup: 'presence_only', settleMs: 0, deadlineMs: 0 } },
+  });
+  server.script({ at: 'request', then: 'reset' }, { at: 'request', then: 'hang' });
+  const ring = await ringFor(1, blind, {
+    terms: { ...blind.terms, guarantee: 'idempotency_key', retentionMs: 3_600_000 },
+  });
+  const id = only(ring);
+  const replica = dispatcher([blind]);
+  await replica.take(ring);
+  await reaches(id, 'unknown');
+  const execute = (command: Command) => store.door.execute({ intentId: id, command });
+  const ask = async (answer: LookupAnswer) => execute({ type: 'record_lookup', answer, askedAt: Date.now() + 60_000 });
+  await execute({ type: 'cancel', by: 'ada' });
+  await ask({ kind: 'absent' });
+  await reaches(id, 'dead_lettered');
+  await execute({ type: 'replay', by: 'olga', reason: 'wanted after all' });
+  await ask({ kind: 'absent' });
+  const version = (await store.intents.load(id))?.version ?? 0;
+  await replica.take({ intents: [{ id, version, tool: blind.name, toolVersion: blind.version }] });
+  await server.seen(2);
+  await replica.abortCancelled([id]);
+  expect((await store.intents.load(id))?.state).toBe('dispatching');
+  server.resetConnections();
+  await vi.waitFor(async () => expect((await store.intents.load(id))?.state).toBe('unknown'));
+  expect((await events(id)).findLast((event) => event.type === 'outcome_unknown')).toMatchObject({
+    cause: 'reset_after_send',
   });
 });
 

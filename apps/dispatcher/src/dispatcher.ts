@@ -67,8 +67,8 @@ export class Dispatcher implements Starter {
   private async takeOne(announced: Announced): Promise<void> {
     const announcement = announcementOf(announced);
     if (!this.serves(announced) || !this.seen.first(announcement)) return;
-    if (this.limits.waiting(announced.tool) >= maxWaiting) return this.seen.forget(announcement);
-    const release = this.limits.tryTake(announced.tool);
+    if (this.limits.waiting(announced) >= maxWaiting) return this.seen.forget(announcement);
+    const release = this.limits.tryTake(announced);
     if (release) return this.start(announced, announcement, release);
     this.startInTurn(announced, announcement).catch((error: unknown) =>
       this.logger.warn({ err: error, intentId: announced.id }, 'attempt not started; it will be announced again'),
@@ -76,7 +76,7 @@ export class Dispatcher implements Starter {
   }
 
   private async startInTurn(announced: Announced, announcement: string): Promise<void> {
-    const release = await this.limits.take(announced.tool);
+    const release = await this.limits.take(announced);
     if (release && !this.stopped) return this.start(announced, announcement, release);
     release?.();
     this.seen.forget(announcement);
@@ -97,9 +97,8 @@ export class Dispatcher implements Starter {
 
   /** A slot for an intent that is being recorded in this very process, if there is one: it need not be announced. */
   reserve({ proposal }: In<'authorized'>): Reservation | null {
-    const { tool, toolVersion } = proposal;
-    if (!this.serves({ tool, toolVersion })) return null;
-    const release = this.limits.tryTake(tool);
+    if (!this.serves(proposal)) return null;
+    const release = this.limits.tryTake(proposal);
     if (release === null) return null;
     const asked = monotonic();
     let decided = () => {};
@@ -129,12 +128,13 @@ export class Dispatcher implements Starter {
   private send(open: OpenAttempt, release: () => void): void {
     const { intentId } = open.intent.proposal;
     const unwatch = this.notices.watch(open);
+    const signal = this.onWire.begin(intentId);
     const wire = this.attempts
-      .finish(open, this.onWire.begin(intentId))
+      .finish(open, signal)
       .then((verdict) => this.heed(open, verdict))
       .catch((error: unknown) => this.logger.error({ err: error, intentId }, 'attempt left open; its lease will end'))
       .finally(() => {
-        this.onWire.end(intentId);
+        this.onWire.end(intentId, signal);
         unwatch();
         release();
       });
@@ -143,27 +143,24 @@ export class Dispatcher implements Starter {
 
   /**
    * While the circuit breaker is open the others of that upstream wait here, instead of starting attempts that are not
-   * sent: each would cost two transactions and three events. A sandbox has a breaker of its own.
+   * sent: each would cost two transactions and three events.
    */
   private heed({ intent }: OpenAttempt, verdict: Verdict): void {
-    const { tool, sandbox } = intent.proposal;
-    if (sandbox) return;
     if (verdict.kind === 'not_executed' && verdict.cause === 'circuit_open') {
-      this.limits.rest(tool, verdict.retryAfterMs ?? 0);
+      this.limits.rest(intent.proposal, verdict.retryAfterMs ?? 0);
     } else if (evidenceOf(verdict) === 'answered') {
-      this.limits.resume(tool);
+      this.limits.resume(intent.proposal);
     }
   }
 
-  /** Aborts what this process is sending for these intents; what really happened is told by the verdicts. */
-  abort(intentIds: readonly string[]): void {
-    this.onWire.abort(intentIds);
-  }
-
-  /** The same for what the log says, since the hint about a cancel may be lost. */
-  async abortCancelled(): Promise<void> {
-    const ids = this.onWire.longerThan(cancelCheckMs);
-    if (ids.length > 0) this.abort(await this.attempts.cancelRequested(ids));
+  /**
+   * Aborts what this process is sending of intents that somebody cancelled; what really happened is told by the
+   * verdicts. Whoever reaches the subject of the hint can name any intent, so the log is asked about those `hinted`;
+   * without a hint, since it may be lost, about all that take long.
+   */
+  async abortCancelled(hinted?: readonly string[]): Promise<void> {
+    const ids = hinted ? this.onWire.among(hinted) : this.onWire.longerThan(cancelCheckMs);
+    if (ids.length > 0) this.onWire.abort(await this.attempts.cancelRequested(ids));
   }
 
   /** What `stop` waits for: starts, too, since each leads to a request. */

@@ -11,13 +11,18 @@ export class OnWire {
     return abort.signal;
   }
 
-  end(intentId: string): void {
-    this.attempts.delete(intentId);
+  /** `signal`: the one that `begin` gave; the intent may have another attempt by now. */
+  end(intentId: string, signal: AbortSignal): void {
+    if (this.attempts.get(intentId)?.abort.signal === signal) this.attempts.delete(intentId);
   }
 
-  /** Those that are not of this process, or over, are none of its business. */
   abort(intentIds: readonly string[]): void {
     for (const id of intentIds) this.attempts.get(id)?.abort.abort(new Error('cancelled'));
+  }
+
+  /** Those of `intentIds` that this process is sending. */
+  among(intentIds: readonly string[]): string[] {
+    return intentIds.filter((id) => this.attempts.has(id));
   }
 
   /** Those under way for at least `ms`. */

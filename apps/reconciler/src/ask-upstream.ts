@@ -8,8 +8,7 @@ import { type Sweeper, type Swept, within } from './sweeper.js';
 /** Intents that are being asked about at once. No more are claimed, so that few wait while their claim runs out. */
 const concurrency = 32;
 /**
- * How long other sweepers leave an intent alone while it is being asked about, and this one does when it was not its turn.
- * A question that takes longer may be asked once more by another process, which costs a question and nothing else.
+ * How long other sweepers leave an intent alone while it is being asked about. A question that takes longer may be asked once more by another process, which costs a question and nothing else.
  */
 const claimMs = 30_000;
 
@@ -35,13 +34,17 @@ export class AskUpstream implements Sweeper {
     this.name = names[state];
   }
 
+  /** Without `patienceMs` it waits for every answer, and for the turn of every question. */
   async runOnce(limit: number, patienceMs?: number): Promise<Swept> {
     const room = Math.min(limit, concurrency - this.open.size);
     if (room <= 0) return { found: 0, changed: 0, failed: 0 };
-    const due = await this.store.sweeps.claimDue(this.state, room, claimMs);
+    const patient = patienceMs === undefined;
+    // Whose upstream is busy anyway is left where everybody can see it.
+    const crowded = patient ? [] : this.questions.crowded();
+    const due = await this.store.sweeps.claimDue(this.state, room, claimMs, crowded);
     faultPoint('reconciler.after_claim');
     const swept = { found: due.length, changed: 0, failed: 0 };
-    const work = due.filter(({ intentId }) => !this.open.has(intentId)).map((item) => this.begin(item, swept));
+    const work = due.filter(({ intentId }) => !this.open.has(intentId)).map((item) => this.begin(item, swept, patient));
     await within(Promise.all(work), patienceMs);
     return { ...swept };
   }
@@ -51,12 +54,14 @@ export class AskUpstream implements Sweeper {
   }
 
   /** Never rejects. */
-  private begin(item: Due, swept: { changed: number; failed: number }): Promise<void> {
+  private begin(item: Due, swept: { changed: number; failed: number }, patient: boolean): Promise<void> {
     const { intentId, tool } = item;
     const work = this.questions
-      .inTurn(tool, () => this.settle(item))
-      .then((changed) => {
-        if (changed) swept.changed += 1;
+      .inTurn(tool, () => this.settle(item), patient)
+      .then(async (turn) => {
+        // It was not asked about, so nobody has to wait until the claim is over.
+        if (turn === null) await this.store.sweeps.giveBack(this.state, intentId);
+        else if (turn.said) swept.changed += 1;
       })
       .catch((error: unknown) => {
         swept.failed += 1;
@@ -95,7 +100,7 @@ export class AskUpstream implements Sweeper {
   private async ownReceipt({ proposal }: Intent, answer: LookupAnswer): Promise<LookupAnswer> {
     if (answer.kind !== 'present') return answer;
     const { tool, intentId } = proposal;
-    const owner = await this.store.receipts.claim(tool, digest(answer.data), intentId);
+    const owner = await this.store.receipts.claim(proposal, digest(answer.data));
     if (owner === intentId) return answer;
     this.logger.error({ intentId, tool, owner }, 'the lookup gave the same receipt for two intents: it proves nothing');
     return { kind: 'cannot_tell', detail: 'present, but with the receipt of another intent, which proves nothing' };

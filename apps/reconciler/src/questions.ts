@@ -13,10 +13,21 @@ export class Questions {
     private readonly upstream: UpstreamAdapter,
   ) {}
 
-  /** `ask` when it is the turn of the tool's upstream; null when that is not soon. Its sandbox has its turns with it. */
-  inTurn<T>(tool: string, ask: () => Promise<T>): Promise<T | null> {
+  /**
+   * What `ask` says when it is the turn of the tool's upstream; null when that is not soon. Its sandbox has its turns with
+   * it. `patient` waits for as long as it takes.
+   */
+  async inTurn<T>(tool: string, ask: () => Promise<T>, patient: boolean): Promise<{ readonly said: T } | null> {
     const upstream = this.tools.get(tool)?.upstream.name;
-    return upstream === undefined ? ask() : this.shares.inTurn(upstream, ask);
+    return upstream === undefined ? { said: await ask() } : this.shares.inTurn(upstream, ask, patient);
+  }
+
+  /** Tools about which nothing more can be asked now. */
+  crowded(): string[] {
+    return this.tools
+      .list()
+      .filter(({ upstream }) => this.shares.isFull(upstream.name))
+      .map(({ name }) => name);
   }
 
   async lookup(proposal: Proposal): Promise<LookupAnswer> {

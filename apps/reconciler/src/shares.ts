@@ -1,46 +1,47 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { monotonic, Slots } from '@intendant/runtime';
+import { Slots } from '@intendant/runtime';
 
 /** Questions to one upstream at once. */
 const perUpstream = 8;
-/** How long a question waits for its turn, in ms; and an upstream that has ended none for that long is slow. */
+/** How long a question waits for its turn, in ms: longer than an upstream takes that answers at once. */
 const patienceMs = 250;
-
-interface Share {
-  readonly slots: Slots;
-  /** When a question was last begun or ended, on the own monotonic clock. */
-  movedAt: number;
-}
 
 /** Gives each upstream a share of the questions that are open at once, so that one that hangs does not take them all. */
 export class Shares {
-  private readonly shares = new Map<string, Share>();
+  private readonly shares = new Map<string, Slots>();
 
-  /** What `ask` says, once it is its turn; null when that will take long: it is for a later pass then. */
-  async inTurn<T>(upstream: string, ask: () => Promise<T>): Promise<T | null> {
-    const share = this.of(upstream);
-    if (!share.slots.tryTake() && !(await takenSoon(share))) return null;
-    share.movedAt = monotonic();
+  /**
+   * What `ask` says, once it is its turn; null when that is not soon: it is for a later pass then.
+   *
+   * @param patient waits for its turn however long it takes
+   */
+  async inTurn<T>(upstream: string, ask: () => Promise<T>, patient = false): Promise<{ readonly said: T } | null> {
+    const slots = this.of(upstream);
+    const taken = slots.tryTake() || (await (patient ? slots.take() : takenSoon(slots)));
+    if (!taken) return null;
     try {
-      return await ask();
+      return { said: await ask() };
     } finally {
-      share.movedAt = monotonic();
-      share.slots.release();
+      slots.release();
     }
   }
 
-  private of(upstream: string): Share {
-    let share = this.shares.get(upstream);
-    if (share === undefined) {
-      share = { slots: new Slots(perUpstream), movedAt: monotonic() };
-      this.shares.set(upstream, share);
+  /** Nothing more can be asked of it now. */
+  isFull(upstream: string): boolean {
+    return !this.of(upstream).isFree;
+  }
+
+  private of(upstream: string): Slots {
+    let slots = this.shares.get(upstream);
+    if (slots === undefined) {
+      slots = new Slots(perUpstream);
+      this.shares.set(upstream, slots);
     }
-    return share;
+    return slots;
   }
 }
 
-async function takenSoon({ slots, movedAt }: Share): Promise<boolean> {
-  if (monotonic() - movedAt > patienceMs) return false;
+async function takenSoon(slots: Slots): Promise<boolean> {
   const over = new AbortController();
   const turn = slots.take();
   const late = wait(patienceMs, false, { signal: over.signal }).catch(() => false);

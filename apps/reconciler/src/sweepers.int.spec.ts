@@ -325,6 +325,79 @@ test('a receipt that the lookup gives for two intents proves neither of them any
   });
 });
 
+test('receipts of the sandbox, and of other tenants, are no receipts of the real thing', async () => {
+  tool = { ...toolAt(server.url), sandbox: toolAt(server.url).upstream };
+  const same = found();
+  for (const over of [{ sandbox: true }, {}, { tenant: 'other' }]) {
+    const id = await intentWith(lost, over);
+    server.script(same);
+    await ask().runOnce(10);
+    expect(await state(id)).toBe('committed');
+  }
+});
+
+describe('an upstream that answers slowly', () => {
+  /** Answers when the test says so, each intent with a receipt of its own. */
+  function slowly() {
+    const waiting: (() => void)[] = [];
+    let asked = 0;
+    const lookup = async () => {
+      asked += 1;
+      const data = { id: `slow ${asked}` };
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { kind: 'present', data } as const;
+    };
+    const questions = new Questions(createRegistry([tool]), { ...upstream, lookup } as unknown as Upstreams);
+    return {
+      sweeper: new AskUpstream('unknown', store, questions, logger),
+      asked: () => asked,
+      answerAll: () => {
+        for (const answer of waiting.splice(0)) answer();
+      },
+    };
+  }
+  const backlog = async (count: number) => {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i += 1) ids.push(await intentWith(lost));
+    return ids;
+  };
+  const isDue = async () =>
+    (await database.query("SELECT FROM intents WHERE state = 'unknown' AND wake_at <= clock_timestamp()")).length;
+
+  test('is asked about its whole backlog, share by share: what was not asked about is due at once', async () => {
+    await backlog(40);
+    const { sweeper, asked, answerAll } = slowly();
+    await sweeper.runOnce(200, 50);
+    await vi.waitFor(async () => expect(await isDue()).toBe(32));
+    expect(asked()).toBe(8);
+    expect(await sweeper.runOnce(200, 50), 'nothing more is claimed while its share is taken').toMatchObject({
+      found: 0,
+    });
+    for (let share = 2; share <= 5; share += 1) {
+      answerAll();
+      await vi.waitFor(async () => {
+        await sweeper.runOnce(200, 50);
+        expect(asked()).toBe(8 * share);
+      }, 10_000);
+    }
+    answerAll();
+    await sweeper.finish();
+    expect(await isDue()).toBe(0);
+  });
+
+  test('is waited for by a single pass, which leaves nothing that it found', async () => {
+    const ids = await backlog(20);
+    const { sweeper, asked, answerAll } = slowly();
+    const pass = sweeper.runOnce(200);
+    for (const share of [8, 16, 20]) {
+      await vi.waitFor(() => expect(asked()).toBe(share), 10_000);
+      answerAll();
+    }
+    expect(await pass).toEqual({ found: 20, changed: 20, failed: 0 });
+    for (const id of ids) expect(await state(id)).toBe('committed');
+  });
+});
+
 describe('a commit after two absences', () => {
   const twice = { at: 'request', send: response(200, '[{"id":"re_1"},{"id":"re_2"}]'), then: 'keep' } as const;
 
@@ -403,7 +476,9 @@ test('an authorized intent that nobody took is rung for once per round', async (
   expect(await sweeper.runOnce(10)).toEqual({ found: 1, changed: 1, failed: 0 });
   expect(await sweeper.runOnce(10)).toEqual({ found: 0, changed: 0, failed: 0 });
   const [bell] = await database.query<{ payload: string }>('SELECT payload FROM outbox');
-  expect(JSON.parse(bell?.payload ?? '')).toEqual({ intents: [{ id, version: 2, tool: tool.name, toolVersion: 1 }] });
+  expect(JSON.parse(bell?.payload ?? '')).toEqual({
+    intents: [{ id, version: 2, tool: tool.name, toolVersion: 1, sandbox: false }],
+  });
 });
 
 test('an intent whose run ended before it was sent expires, once, and says that nothing happened', async () => {

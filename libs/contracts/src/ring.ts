@@ -5,6 +5,8 @@ export interface Ring {
     readonly version: number;
     readonly tool: string;
     readonly toolVersion: number;
+    /** True: of the sandbox, which has places of its own. */
+    readonly sandbox?: boolean;
   }[];
 }
 

@@ -37,7 +37,13 @@ export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Inte
       if (!isThere(answer) || intent.corrections.length > 0) return unchanged;
       // Nobody was misled about an effect: a read has none.
       if (intent.proposal.terms.effect === 'read') return unchanged;
-      return accept({ type: 'corrected', attempt: null, finding: 'executed', data: answer.data, ...breachOf(intent) });
+      return accept({
+        type: 'corrected',
+        attempt: null,
+        finding: answer.kind === 'partial' ? 'partial_effect' : 'executed',
+        data: answer.data,
+        ...breachOf(intent),
+      });
     case 'dead_lettered':
     case 'authorized':
       if (answer.kind === 'partial' && intent.state === 'authorized' && intent.attempts.length > 0) {
@@ -55,7 +61,7 @@ export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Inte
         ? accept({
             type: 'corrected',
             attempt: null,
-            finding: lateFinding(intent),
+            finding: lateFinding(answer, intent),
             data: answer.data,
             ...breachOf(intent),
           })
@@ -89,7 +95,8 @@ function breachOf(intent: Intent): { readonly breach?: Breach } {
 }
 
 /** While the last attempt is open it is the first effect that is known of; after it, one too many. */
-function lateFinding(intent: Intent): Finding {
+function lateFinding({ kind }: LookupAnswer, intent: Intent): Finding {
+  if (kind === 'partial' && intent.state === 'dispatching') return 'partial_effect';
   return intent.state === 'committed' && intent.proof === 'response' ? 'second_effect' : 'executed';
 }
 
@@ -102,7 +109,7 @@ function foundNow(answer: Extract<LookupAnswer, { kind: 'present' }>, intent: In
   const { excess = 0, data } = answer;
   const committed = found(answer, intent);
   if (excess === 0) return accept(committed);
-  return accept(committed, { type: 'corrected', attempt: null, finding: 'second_effect', data });
+  return accept(committed, { type: 'corrected', attempt: null, finding: 'second_effect', data, ...breachOf(intent) });
 }
 
 /** Parts that are missing after the settle time will stay missing; neither a resend nor a commit would be right. */

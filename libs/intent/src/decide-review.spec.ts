@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from './commands.js';
 import { type Scenario, sending, sendingAgain, unanswered } from './given.spec-helper.js';
-import { absent, cannotTell, executed, keyed, lookup, lookupOnly, present, verdict } from './samples.spec-helper.js';
-import { needsReview } from './state.js';
+import {
+  absent,
+  cannotTell,
+  executed,
+  keyed,
+  lookup,
+  lookupOnly,
+  present,
+  refused,
+  silence,
+  start,
+  verdict,
+} from './samples.spec-helper.js';
+import { needsReview, outcomeOf } from './state.js';
 import type { Terms } from './terms.js';
 import type { LookupAnswer } from './verdict.js';
 
@@ -33,6 +45,22 @@ describe('a commit after an absence', () => {
       .isIn('committed');
     expect(due(seen)).toBe(false);
     seen.when(review(twice), 80_001).isUnchanged();
+  });
+
+  it('raises the alarm once: what is known already is only closed', () => {
+    const twiceAtOnce = unanswered(counting)
+      .when(lookup(absent, 39_000), 40_000)
+      .accepts({ type: 'lookup_absent' })
+      .when(lookup(absent, 45_000), 45_000)
+      .accepts({ type: 'lookup_absent' }, { type: 'authorized' })
+      .when(start(2), 45_001)
+      .accepts({ type: 'attempt_started' })
+      .when(verdict(2, silence), 46_000)
+      .accepts({ type: 'outcome_unknown' })
+      .when(lookup(twice, 47_000), 47_000)
+      .accepts({ type: 'committed' }, { type: 'corrected', finding: 'second_effect', breach: 'max_processing' });
+    expect(due(twiceAtOnce)).toBe(true);
+    twiceAtOnce.when(review(twice), 80_000).accepts({ type: 'reviewed' });
   });
 
   it('is flagged when the effect is there twice: the upstream exceeded its declared maximum', () => {
@@ -83,6 +111,20 @@ describe('multiplicity', () => {
         1,
       )
       .accepts({ type: 'attempt_not_executed' }, { type: 'failed' });
-    failed.when(lookup(some, 2), 2).accepts({ type: 'corrected', finding: 'executed' });
+    const corrected = failed.when(lookup(some, 2), 2).accepts({ type: 'corrected', finding: 'partial_effect' });
+    expect(corrected.intent && outcomeOf(corrected.intent)).toBe('executed');
+  });
+
+  it('found while another attempt is open is told, allows no resend, and is not taken for the whole', () => {
+    const open = sendingAgain(counting)
+      .when(lookup(some, 44_000), 45_500)
+      .accepts({ type: 'corrected', finding: 'partial_effect', breach: 'max_processing' })
+      .isIn('dispatching');
+    open
+      .when(verdict(2, { ...refused('circuit_open', true), sent: false }), 46_000)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'outcome_unknown', cause: 'earlier_attempt_unknown' })
+      .when(lookup(some, 80_000), 80_000)
+      .accepts({ type: 'dead_lettered', reason: 'partial_effect' });
+    open.when(verdict(2, executed()), 46_000).accepts({ type: 'committed' });
   });
 });

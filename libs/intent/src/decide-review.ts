@@ -11,6 +11,9 @@ export function decideReview(answer: LookupAnswer, intent: Intent, now: number):
     case 'present': {
       const { excess = 0, data } = answer;
       if (excess === 0) return accept({ type: 'reviewed', detail: 'one effect' });
+      if (intent.corrections.some((c) => c.finding === 'second_effect')) {
+        return accept({ type: 'reviewed', detail: 'known already' });
+      }
       const detail = `${excess} more than asked for`;
       return accept(
         { type: 'corrected', attempt: null, finding: 'second_effect', data, breach: 'max_processing' },

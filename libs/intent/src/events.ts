@@ -73,8 +73,8 @@ export type DeadLetterReason =
 /** How it became known that the effect is there. */
 export type Proof = 'response' | 'lookup' | 'poll' | 'operator';
 
-/** What late evidence shows: an effect that was not believed in, or one too many. */
-export type Finding = 'executed' | 'second_effect';
+/** What late evidence shows: an effect that was not believed in, parts of one, or one too many. */
+export type Finding = 'executed' | 'partial_effect' | 'second_effect';
 
 /** `max_processing`: the effect came after the declared maximum processing time, when its absence had been proven. */
 export type Breach = 'max_processing';

@@ -45,13 +45,14 @@ export function afterNotExecuted(
 
 /**
  * The resend that did not leave, once more: nothing has happened since it was allowed, so what allowed it still holds.
- * Null where the key will be forgotten by then.
+ * Null where the key will be forgotten by then, or parts of the effect have been found since.
  */
 function sameResend(earlier: readonly Attempt[], intent: Intent, notBefore: number): IntentEvent | null {
+  if (intent.corrections.length > 0) return null;
   const forgotten = keyKnownUntil(intent);
-  const known = forgotten !== null && notBefore < forgotten ? forgotten : null;
-  if (!mayHaveRun(earlier)) return authorize('absent', notBefore, known);
-  return known === null ? null : authorize('same_key', notBefore, known);
+  if (forgotten !== null && notBefore >= forgotten) return null;
+  if (!mayHaveRun(earlier)) return authorize('absent', notBefore, forgotten);
+  return forgotten === null ? null : authorize('same_key', notBefore, forgotten);
 }
 
 /** Causes that are no answer of the upstream but a gap in this installation: once it is closed, a replay sends. */

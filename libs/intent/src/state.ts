@@ -134,7 +134,7 @@ export function outcomeOf(intent: Intent): Outcome {
     case 'denied':
     case 'cancelled':
     case 'expired':
-      return intent.corrections.some((c) => c.finding === 'executed') ? 'executed' : 'not_executed';
+      return intent.corrections.some((c) => c.finding !== 'second_effect') ? 'executed' : 'not_executed';
     case 'accepted':
     case 'unknown':
       return 'unknown';

@@ -73,6 +73,12 @@ describe('a try that never left', () => {
       .accepts({ type: 'attempt_not_executed' }, { type: 'outcome_unknown', cause: 'earlier_attempt_unknown' });
   });
 
+  it('after an absence is not made again once the key will be forgotten', () => {
+    sendingAgain({ ...keyed, retentionMs: 60_000 })
+      .when(verdict(2, { ...unsent('circuit_open'), retryAfterMs: 5_000 }), 46_000)
+      .accepts({ type: 'attempt_not_executed' }, { type: 'outcome_unknown', cause: 'earlier_attempt_unknown' });
+  });
+
   it('after an absence asks again when the tries are used up, instead of ending the intent as refused', () => {
     const third = sendingAgain({ ...keyed, maxAttempts: 2 })
       .when(verdict(2, unsent('connect_refused')), 46_000)

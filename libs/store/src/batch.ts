@@ -87,6 +87,9 @@ export class Batch {
     // Depends on a change of this same transaction, so it is only true if that change is committed.
     const dependsOn = this.changes.has(id) ? id : null;
     if (before && stream?.commands.has(pending.commandId)) {
+      // It was committed and nobody was told so, so nobody was told of what came too late either.
+      const told = (stream.corrections ?? []).filter(({ commandId }) => commandId === pending.commandId);
+      this.late.push(...told.map(({ event }) => ({ intent: before, event })));
       return { intentId: dependsOn, result: { kind: 'accepted', intent: before, events: [] } };
     }
     const decision = decide(pending.command, before, this.now);
@@ -238,8 +241,9 @@ export class Batch {
 }
 
 function announced(intent: Intent): Ring['intents'][number] {
-  const { intentId, tool, toolVersion } = intent.proposal;
-  return { id: intentId, version: intent.version, tool, toolVersion };
+  const { intentId, tool, toolVersion, sandbox } = intent.proposal;
+  const announced = { id: intentId, version: intent.version, tool, toolVersion };
+  return sandbox ? { sandbox, ...announced } : announced;
 }
 
 function isToBeAborted(intent: Intent): boolean {

@@ -127,7 +127,10 @@ export class Door {
     const { streams, now } = await this.streamsOf(pendings, how.known);
     const batch = new Batch(streams, now, this.starter);
     for (const pending of pendings) batch.decide(pending);
-    if (batch.isEmpty) return this.again(pendings, batch.results(noneLost), noneLost, how);
+    if (batch.isEmpty) {
+      this.alarm(batch, noneLost);
+      return this.again(pendings, batch.results(noneLost), noneLost, how);
+    }
 
     faultPoint('door.before_append');
     const { rows } = await this.pool.query<Appended>({ values: batch.parameters(), ...append });
@@ -136,9 +139,13 @@ export class Door {
     const lost = new Map(rows.flatMap(({ id, runClosed }) => (id === null ? [] : [[id, runClosed]])));
     const elsewhere = this.settled(batch.outcomes(lost));
     this.options.committed?.(batch.commit(lost, elsewhere));
-    for (const evidence of batch.lateEvidence(lost)) this.options.corrected?.(evidence);
+    this.alarm(batch, lost);
     this.outbox.announce(batch.announcements(lost));
     return this.again(pendings, batch.results(lost), lost, how);
+  }
+
+  private alarm(batch: Batch, lost: Lost): void {
+    for (const evidence of batch.lateEvidence(lost)) this.options.corrected?.(evidence);
   }
 
   /**

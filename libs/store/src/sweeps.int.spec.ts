@@ -102,7 +102,9 @@ describe('announcing again', () => {
     await database.query('DELETE FROM outbox');
     await due(database, [id]);
     expect(await store.sweeps.announceAgain(10)).toBe(1);
-    expect(await bells()).toEqual([{ intents: [{ id, version: 2, tool: 'payments.refund.create', toolVersion: 1 }] }]);
+    expect(await bells()).toEqual([
+      { intents: [{ id, version: 2, tool: 'payments.refund.create', toolVersion: 1, sandbox: false }] },
+    ]);
     expect(await store.sweeps.announceAgain(10)).toBe(0);
     expect(other).not.toBe(id);
   });

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { answering } from './errors.js';
 import type { Outbox } from './outbox.js';
 import { announceAgainMs } from './projection.js';
-import { claimDue, claimExpired, claimUnheard, insertDoorbell } from './sql/sweeps.js';
+import { claimDue, claimExpired, claimUnheard, giveBack, insertDoorbell } from './sql/sweeps.js';
 
 export interface Due {
   readonly intentId: string;
@@ -13,6 +13,8 @@ export interface Due {
   readonly claimedAt: number;
 }
 
+type DueState = 'dispatching' | 'unknown' | 'accepted' | 'committed';
+
 /** Finds intents that something has to happen to. Any number of sweepers may run: each takes other rows. */
 export class Sweeps {
   constructor(
@@ -20,17 +22,18 @@ export class Sweeps {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Intents in `state` whose time has come; nobody else gets them for `claimMs`. */
-  async claimDue(
-    state: 'dispatching' | 'unknown' | 'accepted' | 'committed',
-    limit: number,
-    claimMs: number,
-  ): Promise<Due[]> {
+  /** Intents in `state` whose time has come, except of the tools `notOf`; nobody else gets them for `claimMs`. */
+  async claimDue(state: DueState, limit: number, claimMs: number, notOf: readonly string[] = []): Promise<Due[]> {
     const { rows } = await this.pool.query<{ id: string; tool: string; now: number }>({
       ...claimDue,
-      values: [state, limit, claimMs],
+      values: [state, limit, claimMs, notOf],
     });
     return rows.map(({ id, tool, now }) => ({ intentId: id, tool, claimedAt: Math.floor(now) }));
+  }
+
+  /** Nothing was done about a claimed intent; it is due again, for anybody. */
+  async giveBack(state: DueState, intentId: string): Promise<void> {
+    await this.pool.query({ ...giveBack, values: [state, intentId] });
   }
 
   async expired(limit: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 // The time of the statement, not of the clock: it stands still while the statement runs, so that the index serves.
 
-/** Takes intents of state $1 whose time has come, for $3 ms: other sweepers pass them by meanwhile. */
+/** Takes intents of state $1 whose time has come, not of tools $4, for $3 ms: other sweepers pass them by meanwhile. */
 export const claimDue = {
   name: 'claim_due',
   text: `
@@ -8,11 +8,17 @@ export const claimDue = {
     SET wake_at = statement_timestamp() + $3::float8 * interval '1 ms'
     FROM (
       SELECT id FROM intents
-      WHERE state = $1 AND wake_at <= statement_timestamp()
+      WHERE state = $1 AND wake_at <= statement_timestamp() AND tool <> ALL ($4::text[])
       ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ) AS due
     WHERE i.id = due.id
     RETURNING i.id, i.tool, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+};
+
+/** Intent $2 of state $1 is due again; if its state or its time has changed meanwhile, it is looked at once too early. */
+export const giveBack = {
+  name: 'give_back',
+  text: 'UPDATE intents SET wake_at = statement_timestamp() WHERE id = $2 AND state = $1 AND wake_at IS NOT NULL',
 };
 
 /**
@@ -31,7 +37,7 @@ export const claimUnheard = {
       ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
     ) AS due
     WHERE i.id = due.id
-    RETURNING i.id, i.version, i.tool, i.tool_version AS "toolVersion"`,
+    RETURNING i.id, i.version, i.tool, i.tool_version AS "toolVersion", i.sandbox`,
 };
 
 /** Authorized intents whose authority has ended; they are due then, so that no others have to be looked at. */
