@@ -80,6 +80,21 @@ export const schemas = {
     { example },
     {
       sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
+      corrections: {
+        type: 'array',
+        description: 'Evidence that came too late to change the status silently; there only where there is any.',
+        items: {
+          type: 'object',
+          properties: {
+            finding: { type: 'string', enum: ['executed', 'partial_effect', 'second_effect'] },
+            breach: {
+              type: ['string', 'null'],
+              enum: ['max_processing', null],
+              description: 'The declaration that the upstream broke.',
+            },
+          },
+        },
+      },
       safeResendUntil: {
         type: ['string', 'null'],
         format: 'date-time',

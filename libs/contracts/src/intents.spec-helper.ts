@@ -80,7 +80,7 @@ export function intentIn(state: StateName, { proposal: changes, ...core }: CoreC
     version: 4,
     recordedAt: 1,
     since: 1,
-    attempts: [],
+    attempts: state === 'dead_lettered' ? [attempt('unknown')] : [],
     maxAttempts: 3,
     expiresAt: 1,
     corrections: [],

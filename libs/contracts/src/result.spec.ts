@@ -67,7 +67,9 @@ describe('the result', () => {
 
   test('says why it is not known', () => {
     expect(resultOf(intentIn('unknown'), false).error).toMatchObject({
-      message: expect.stringMatching(/did not answer \(http_502\)\. It may or may not have happened/),
+      message: expect.stringMatching(
+        /outcome of .* is not known \(http_502\)\. It may or may not have happened; this is being checked/,
+      ),
       nextAction: 'check_outcome',
       details: { cause: 'http_502' },
     });
@@ -75,6 +77,28 @@ describe('the result', () => {
       message: expect.stringMatching(/only a person can find out \(no_way_to_tell: no lookup\)/),
       nextAction: 'ask_human',
     });
+  });
+
+  test('says of a dead letter that had no effect that nothing happened so far', () => {
+    const gone = intentIn('dead_lettered', { attempts: [attempt('absent')] });
+    expect(resultOf(gone, false)).toMatchObject({
+      outcome: 'undecided',
+      error: { message: expect.stringContaining('Nothing happened so far'), retryable: false, nextAction: 'ask_human' },
+    });
+  });
+
+  test.each(['egress_refused', 'http_401', 'http_405'])('does not send an agent to its arguments for %s', (cause) => {
+    const failure = { code: 'upstream_rejected', message: 'Nothing happened.', details: { cause } };
+    expect(resultOf(intentIn('failed', {}, { failure }), false).error).toMatchObject({ nextAction: 'stop' });
+  });
+
+  test('names what came too late, and which declaration was broken', () => {
+    const corrections = [{ attempt: null, finding: 'second_effect', data: null, breach: 'max_processing' } as const];
+    expect(resultOf(intentIn('committed', { corrections }), false)).toMatchObject({
+      status: 'committed',
+      corrections: [{ finding: 'second_effect', breach: 'max_processing' }],
+    });
+    expect(resultOf(intentIn('committed'), false)).not.toHaveProperty('corrections');
   });
 
   test('says "nothing happened" of what was never sent', () => {

@@ -1,4 +1,12 @@
-import { type Intent, type Json, type Outcome, outcomeOf, type StateName } from '@intendant/intent';
+import {
+  type Breach,
+  type Finding,
+  type Intent,
+  type Json,
+  type Outcome,
+  outcomeOf,
+  type StateName,
+} from '@intendant/intent';
 import { type ErrorCode, type ErrorObject, errorKinds, errorObject } from './errors.js';
 
 /** The one answer about an intent, the same on every surface. */
@@ -18,11 +26,17 @@ export interface IntentResult {
   readonly summary: string | null;
   readonly handle: string | null;
   readonly error: ErrorObject | null;
+  /** Evidence that came too late to change the status silently; left out where there is none. */
+  readonly corrections?: readonly {
+    readonly finding: Finding;
+    /** The declaration that the upstream broke, where the evidence shows one. */
+    readonly breach: Breach | null;
+  }[];
 }
 
 export function resultOf(intent: Intent, replayed: boolean): IntentResult {
   const { intentId, runId, stepId, tool, sandbox } = intent.proposal;
-  const result = {
+  const result: IntentResult = {
     intentId,
     runId,
     stepId,
@@ -35,7 +49,11 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
     handle: null,
     error: errorOf(intent),
   };
-  return sandbox ? { sandbox, ...result } : result;
+  if (sandbox) Object.assign(result, { sandbox });
+  if (intent.corrections.length > 0) {
+    Object.assign(result, { corrections: intent.corrections.map(({ finding, breach }) => ({ finding, breach })) });
+  }
+  return result;
 }
 
 /** Largest `data` that travels in a message, in bytes of JSON: NATS refuses whole messages over 1 MiB by default. */
@@ -75,6 +93,9 @@ function errorOf(intent: Intent): ErrorObject | null {
   };
 }
 
+/** Causes that other arguments would not change: what is wrong is the tool file, its credential, or this installation. */
+const ownersFault = /^(egress_refused|no_sandbox|tls_failed|http_(307|308|401|403|405|407|501|505|511|525|526))$/;
+
 function errorOfState(intent: Intent): ErrorObject | null {
   const { tool, intentId } = intent.proposal;
   switch (intent.state) {
@@ -83,7 +104,8 @@ function errorOfState(intent: Intent): ErrorObject | null {
     case 'failed':
     case 'denied': {
       const { code, message, details } = intent.failure;
-      return errorObject(code in errorKinds ? (code as ErrorCode) : 'internal', message, details);
+      const error = errorObject(code in errorKinds ? (code as ErrorCode) : 'internal', message, details);
+      return ownersFault.test(String(details['cause'])) ? { ...error, nextAction: 'stop' } : error;
     }
     case 'cancelled':
       return errorObject('cancelled', `${tool} was cancelled by ${intent.by} before it was sent. Nothing happened.`);
@@ -94,9 +116,13 @@ function errorOfState(intent: Intent): ErrorObject | null {
       );
     case 'dead_lettered':
       if (outcomeOf(intent) === 'undecided') {
+        const why =
+          intent.reason === 'adapter_missing'
+            ? `${tool} was not sent, since what sends it is missing (${intent.detail})`
+            : `${tool} was sent and provably had no effect (${intent.reason}: ${intent.detail})`;
         return errorObject(
           'dead_lettered',
-          `${tool} was not sent, since what sends it is missing (${intent.detail}). Nothing happened so far. Do not call it again; an operator can have intent ${intentId} sent once that is repaired, or close it.`,
+          `${why}. Nothing happened so far. Do not call it again; an operator can have intent ${intentId} sent, or close it.`,
           { reason: intent.reason },
         );
       }
@@ -108,7 +134,7 @@ function errorOfState(intent: Intent): ErrorObject | null {
     case 'unknown':
       return errorObject(
         'outcome_unknown',
-        `${tool} did not answer (${intent.cause}). It may or may not have happened; this is being checked. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+        `The outcome of ${tool} is not known (${intent.cause}). It may or may not have happened; ${whoLooks(intent)}. Do not call it again; read intent ${intentId} or wait for its outcome.`,
         { cause: intent.cause },
       );
     case 'accepted':
@@ -127,4 +153,8 @@ function errorOfState(intent: Intent): ErrorObject | null {
           )
         : null;
   }
+}
+
+function whoLooks({ proposal: { terms } }: Intent): string {
+  return terms.lookup === 'none' && terms.guarantee === 'none' ? 'only a person can find out' : 'this is being checked';
 }

@@ -146,7 +146,7 @@ function afterAbsence(intent: In<'unknown'>, now: number): IntentEvent {
   // The last attempt was refused, and the earlier ones are proven absent: sending again would be refused again.
   // An operator who asks for a replay wants just that.
   if (last?.verdict === 'not_executed' && last.sent && !isReplay(intent)) {
-    return { type: 'failed', failure: failureOf(last.cause ?? 'not_executed', 'refused', intent) };
+    return { type: 'failed', failure: failureOf(last.cause ?? 'not_executed', 'refused', false, intent) };
   }
   if (now >= intent.expiresAt) return { type: 'expired' };
   const forgotten = keyKnownUntil(intent);

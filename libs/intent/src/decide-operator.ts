@@ -1,8 +1,8 @@
 import type { Command, Decision } from './commands.js';
 import { accept, reject, unchanged } from './decision.js';
 import type { IntentEvent } from './events.js';
-import { authorize, endOfAuthority, firstLookup, unknownFrom } from './follow-up.js';
-import { type Intent, isTerminal, mayHaveRun, outcomeOf } from './state.js';
+import { acceptedBy, authorize, endOfAuthority, firstLookup, unknownFrom } from './follow-up.js';
+import { type Intent, isTerminal, mayHaveRun } from './state.js';
 import { keepsKey } from './terms.js';
 
 type OperatorCommand = Extract<Command, { type: 'cancel' | 'expire' | 'replay' | 'resolve' }>;
@@ -51,8 +51,9 @@ function cancel(by: string, intent: Intent, now: number): Decision {
 function replay(command: Extract<Command, { type: 'replay' }>, intent: Intent, now: number): Decision {
   if (intent.state !== 'dead_lettered') return reject('not_dead_lettered');
   const { terms } = intent.proposal;
-  const nothingSent = outcomeOf(intent) === 'undecided';
-  if (terms.lookup === 'none' && !keepsKey(terms) && !nothingSent) return reject('not_replayable');
+  const nothingSent = intent.reason === 'adapter_missing' && !mayHaveRun(intent.attempts);
+  const followed = terms.poll ? intent.attempts.findLast((a) => a.verdict === 'accepted') : undefined;
+  if (terms.lookup === 'none' && !keepsKey(terms) && !nothingSent && !followed) return reject('not_replayable');
   // Dead letters are older than any settle time still running from their last attempt: it started before they died.
   const settleAt = Math.max(now, intent.since + terms.settleMs);
   const requested: IntentEvent = {
@@ -64,6 +65,8 @@ function replay(command: Extract<Command, { type: 'replay' }>, intent: Intent, n
     deadline: settleAt + terms.deadlineMs,
     expiresAt: Math.max(intent.expiresAt, settleAt + terms.spacingMs + replayAuthorityMs),
   };
+  // What the upstream took on is followed again; nothing is sent for it.
+  if (followed) return accept(requested, acceptedBy(followed, followed.accepted ?? null, intent, now));
   return nothingSent ? accept(requested, authorize('not_executed', null, null)) : accept(requested);
 }
 

@@ -1,7 +1,19 @@
 import { describe, it } from 'vitest';
 import type { Command } from './commands.js';
 import { type Scenario, sending, unanswered } from './given.spec-helper.js';
-import { accepted202, executed, keyed, lookup, present, read, silence, start, verdict } from './samples.spec-helper.js';
+import {
+  accepted202,
+  executed,
+  keyed,
+  keyedWithoutLookup,
+  lookup,
+  present,
+  read,
+  replay,
+  silence,
+  start,
+  verdict,
+} from './samples.spec-helper.js';
 import type { Terms } from './terms.js';
 import type { PollAnswer } from './verdict.js';
 
@@ -81,6 +93,25 @@ describe('a request that the upstream accepted', () => {
     accepted().when(lookup(present(), 2_000), 2_000).accepts({ type: 'committed', proof: 'lookup' });
     sending(polled).when(poll(done, 1), 2).isUnchanged();
     unanswered(polled).when(poll(givenUp, 9_000), 9_000).isUnchanged();
+  });
+
+  it('is followed again when an operator asks, also where nothing could ever be sent again', () => {
+    for (const terms of [polled, { ...polled, guarantee: 'none', lookup: 'none' } as Terms]) {
+      accepted(terms)
+        .when(poll(pending, 60_900), 60_900)
+        .accepts({ type: 'dead_lettered', reason: 'poll_deadline' })
+        .when(replay, 70_000)
+        .accepts({ type: 'replay_requested' }, { type: 'accepted', attempt: 1, data: { job: 'j1' }, dueAt: 72_000 })
+        .isIn('accepted')
+        .when(poll(done, 72_000), 72_000)
+        .accepts({ type: 'committed', proof: 'poll' });
+    }
+  });
+
+  it('that nobody can follow nor look for goes to a person at once', () => {
+    sending(keyedWithoutLookup)
+      .when(verdict(1, accepted202), 900)
+      .accepts({ type: 'accepted' }, { type: 'dead_lettered', reason: 'no_way_to_tell' });
   });
 
   it('that only reads counts as unanswered instead', () => {

@@ -25,7 +25,7 @@ export function decideVerdict(command: RecordVerdict, intent: Intent, now: numbe
         const verdict = { cause: 'answered_later', detail: 'the upstream will answer later' };
         return unanswered(attempt, verdict, jitter, intent, now);
       }
-      return unlessExecutedEarlier(acceptedBy(attempt, verdict.data, intent, now), intent);
+      return unlessExecutedEarlier(intent, acceptedBy(attempt, verdict.data, intent, now), ...unfollowable(intent));
     case 'not_executed':
       return afterNotExecuted(attempt, verdict, jitter, intent, now);
     case 'unknown':
@@ -59,7 +59,14 @@ function unknown(
     const detail = 'the tool has neither a key nor a lookup';
     return accept(event, { type: 'dead_lettered', reason: 'no_way_to_tell', detail });
   }
-  return unlessExecutedEarlier(event, intent);
+  return unlessExecutedEarlier(intent, event);
+}
+
+/** The upstream took it on, and the tool can neither follow it nor look for it: nobody would ever know. */
+function unfollowable({ proposal: { terms } }: Intent): IntentEvent[] {
+  if (terms.poll || terms.lookup !== 'none') return [];
+  const detail = 'accepted by the upstream, and the tool has neither a poll nor a lookup';
+  return [{ type: 'dead_lettered', reason: 'no_way_to_tell', detail }];
 }
 
 /** A read that got no answer changed nothing; it may simply be asked again. */
@@ -74,7 +81,7 @@ function unanswered(
   return afterNotExecuted(attempt, nothing, jitter, intent, now);
 }
 
-function unlessExecutedEarlier(event: IntentEvent, intent: Intent): Decision {
+function unlessExecutedEarlier(intent: Intent, event: IntentEvent, ...followUp: IntentEvent[]): Decision {
   const proven = executedEarlier(intent);
-  return proven ? accept(event, commitEarlier(proven)) : accept(event);
+  return proven ? accept(event, commitEarlier(proven)) : accept(event, ...followUp);
 }

@@ -1,4 +1,5 @@
 import type { IntentEvent } from './events.js';
+import type { Json } from './json.js';
 import { type Attempt, type Core, countedAttempts, type Intent } from './state.js';
 import { nextState } from './transitions.js';
 
@@ -46,7 +47,7 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
         dueAt,
         deadline,
         asked: 0,
-        ...core(mark(attempts, event.attempt, 'accepted', null)),
+        ...core(accept(attempts, event.attempt, data)),
       };
     }
     case 'outcome_unknown': {
@@ -155,6 +156,10 @@ function mark(
   cause: string | null,
 ): Attempt[] {
   return attempts.map((a) => (a.number === number ? { ...a, verdict, cause: cause ?? a.cause } : a));
+}
+
+function accept(attempts: readonly Attempt[], number: number, data: Json): Attempt[] {
+  return mark(attempts, number, 'accepted', null).map((a) => (a.number === number ? { ...a, accepted: data } : a));
 }
 
 function ruledOut(attempts: readonly Attempt[], number: number, cause: string, sent: boolean): Attempt[] {

@@ -1,8 +1,8 @@
 import type { Failure } from './events.js';
 import type { Intent } from './state.js';
 
-/** Statuses that say "not now" rather than "not this": rate limits, and proxies that did not reach the origin. */
-const tooBusy = /^http_(429|503|52[1-6]|530)$/;
+/** What keeps a request from leaving until somebody changes the tool file or this installation. */
+const setUp: ReadonlySet<string> = new Set(['egress_refused', 'no_sandbox', 'tls_failed']);
 
 /** The sentence of an intent that was cancelled when it may have been sent, and about which nothing was found. */
 export function cancelledFailure(intent: Intent): Failure {
@@ -14,8 +14,11 @@ export function cancelledFailure(intent: Intent): Failure {
   };
 }
 
-/** The sentence an agent reads when nothing happened; `cause` is that of the last attempt's verdict. */
-export function failureOf(cause: string, detail: string, intent: Intent): Failure {
+/**
+ * The sentence an agent reads when nothing happened; `cause` and `transient` are those of the last attempt's verdict. Only
+ * what may pass by itself is called unavailable: an agent takes that for an invitation to try again.
+ */
+export function failureOf(cause: string, detail: string, transient: boolean, intent: Intent): Failure {
   const { tool, terms } = intent.proposal;
   const details = { cause, attempts: intent.attempts.length };
   if (cause === 'output_invalid') {
@@ -39,14 +42,14 @@ export function failureOf(cause: string, detail: string, intent: Intent): Failur
       details,
     };
   }
-  if (cause === 'egress_refused' || cause === 'credential_unavailable' || cause === 'no_sandbox') {
+  if (setUp.has(cause)) {
     return {
-      code: 'upstream_unavailable',
-      message: `${tool} could not be sent from here (${cause}): ${detail}. Nothing happened. Tell the tool's owner.`,
+      code: 'upstream_rejected',
+      message: `${tool} cannot be sent from here (${cause}): ${detail}. Nothing happened. Do not try again; tell the tool's owner.`,
       details,
     };
   }
-  if (/^http_\d+$/.test(cause) && !tooBusy.test(cause)) {
+  if (!transient) {
     return {
       code: 'upstream_rejected',
       message: `${tool} was refused by its upstream (${cause}): ${detail}. Nothing happened.`,

@@ -40,7 +40,7 @@ export function afterNotExecuted(
   if (intent.cancelledBy !== null) return accept(fact, { type: 'failed', failure: cancelledFailure(intent) });
   if (again) return accept(fact, authorize('not_executed', now + wait, null));
   if (waitsForOwner.has(cause)) return accept(fact, { type: 'dead_lettered', reason: 'adapter_missing', detail });
-  return accept(fact, { type: 'failed', failure: failureOf(cause, detail, intent) });
+  return accept(fact, { type: 'failed', failure: failureOf(cause, detail, transient, intent) });
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Attempt {
   readonly cause: string | null;
   /** False: provably no byte of it left, so it was no wire attempt. */
   readonly sent: boolean;
+  /** What the upstream answered when it accepted it; left out where it did not. */
+  readonly accepted?: Json;
 }
 
 /** Evidence that arrived after the matter was closed. */
@@ -123,7 +125,7 @@ export function needsReview(intent: In<'committed'>): boolean {
   );
 }
 
-/** What is known about the effect; `undecided` means that nothing was ever sent and it may still be. */
+/** What is known about the effect; `undecided` means that nothing has happened so far, and it may still be sent. */
 export type Outcome = 'executed' | 'not_executed' | 'unknown' | 'undecided';
 
 export function outcomeOf(intent: Intent): Outcome {
@@ -139,7 +141,7 @@ export function outcomeOf(intent: Intent): Outcome {
     case 'unknown':
       return 'unknown';
     case 'dead_lettered':
-      if (intent.reason !== 'adapter_missing') return 'unknown';
+      if (intent.reason === 'partial_effect') return 'unknown';
       return mayHaveRun(intent.attempts) ? 'unknown' : 'undecided';
     case 'dispatching':
     case 'pending':
