@@ -10,6 +10,9 @@ const launcherOnly = [
   'INTENDANT_APP_ROLE',
 ];
 
+/** Files that services read themselves, again and again: their content may change while they run. */
+const readByServices = ['INTENDANT_CREDENTIALS_FILE'];
+
 /**
  * The environment as the launcher reads it: `NAME_FILE` of an INTENDANT_* name is replaced by `NAME` with the content
  * of that file, so that every later step looks at one place.
@@ -17,7 +20,7 @@ const launcherOnly = [
 export function readSettings(env = process.env) {
   const settings = { ...env };
   for (const [name, file] of Object.entries(env)) {
-    if (!name.startsWith('INTENDANT_') || !name.endsWith('_FILE')) continue;
+    if (!name.startsWith('INTENDANT_') || !name.endsWith('_FILE') || readByServices.includes(name)) continue;
     try {
       settings[name.slice(0, -'_FILE'.length)] = fs.readFileSync(file, 'utf8').trim();
     } catch (error) {

@@ -18,6 +18,11 @@ describe('settings', () => {
     expect(settings).toEqual({ INTENDANT_TOKEN_SECRET: 'from the file', OTHER_FILE: '/x' });
   });
 
+  it('leave the file of the credentials to the services, which read it again when it changes', () => {
+    const given = { INTENDANT_CREDENTIALS_FILE: '/run/secrets/upstreams.yaml' };
+    expect(forServices(readSettings(given))).toEqual(given);
+  });
+
   it('name the variable whose file cannot be read', () => {
     expect(() => readSettings({ INTENDANT_NATS_URL_FILE: '/nonexistent' })).toThrow(/INTENDANT_NATS_URL_FILE/);
   });

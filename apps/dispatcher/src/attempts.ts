@@ -67,6 +67,12 @@ export class Attempts {
       { tool, args, key, intentId, tenant, runId, attemptId, sandbox },
       {
         signal,
+        // Evidence of what was given up on; the decision is the log's.
+        onLate: (late) => {
+          this.report(intent, late).catch((error: unknown) =>
+            this.logger.error({ err: error, intentId }, 'late success not recorded'),
+          );
+        },
         // A process that was stopped for a while must not send under a lease that others see as ended.
         mayStart: () => monotonic() + tool.limits.callMs < leaseEnds,
         onSend: () => {

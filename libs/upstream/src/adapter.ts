@@ -33,6 +33,8 @@ export interface CallOptions {
   readonly mayStart: () => boolean;
   /** Told synchronously when the header bytes are handed to the socket; from then on silence means `unknown`. */
   readonly onSend?: (() => void) | undefined;
+  /** Told when what was given up as `unknown` shows afterwards that it did run, with the verdict `executed`. */
+  readonly onLate?: ((verdict: Verdict) => void) | undefined;
 }
 
 export interface LookupOptions {

@@ -50,7 +50,9 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
     const refusal = refusalOf(options);
     if (refusal !== null) return notExecuted('lease_over', true, refusal);
     const call = { ...questionOf(task), attemptId: request.attemptId };
-    const running = this.#run(task, options.signal, (context) => module.execute(call, context));
+    const { onLate } = options;
+    const late = onLate && ((value: unknown) => void this.#late(task, value, onLate));
+    const running = this.#run(task, options.signal, (context) => module.execute(call, context), late);
     try {
       options.onSend?.();
     } catch {
@@ -88,6 +90,13 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
     }
   }
 
+  /** It was given up on and did it all the same; anything else that it says so late changes nothing. */
+  async #late({ request }: Task<ModuleUpstream>, value: unknown, onLate: (verdict: Verdict) => void): Promise<void> {
+    const settled = { kind: 'returned', value } as const;
+    const verdict = await moduleVerdict(request.tool, settled, this.maxBytes, this.validateOutput);
+    if (verdict.kind === 'executed') onLate(verdict);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#running);
@@ -97,8 +106,9 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
     { request }: Task<ModuleUpstream>,
     signal: AbortSignal | undefined,
     work: Parameters<typeof runFunction>[0],
+    late?: (value: unknown) => void,
   ): Promise<Settled> {
-    const running = runFunction(work, { signal, callMs: request.tool.limits.callMs });
+    const running = runFunction(work, { signal, callMs: request.tool.limits.callMs, late });
     this.#running.add(running);
     return running.finally(() => this.#running.delete(running));
   }

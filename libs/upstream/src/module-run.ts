@@ -4,17 +4,26 @@ export type Settled =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'aborted' };
 
+export interface RunOptions {
+  readonly signal: AbortSignal | undefined;
+  /** How long it may take, in ms. */
+  readonly callMs: number;
+  readonly late?: ((value: unknown) => void) | undefined;
+}
+
 /**
  * Calls a function of a module and gives up at the limit or on abort: then its signal is aborted, and what it still
- * returns or throws is ignored. Never rejects.
+ * returns is told to `late`, if anybody wants to know. Never rejects.
  */
 export function runFunction(
   work: (context: { readonly signal: AbortSignal }) => unknown,
-  { signal, callMs }: { readonly signal: AbortSignal | undefined; readonly callMs: number },
+  { signal, callMs, late }: RunOptions,
 ): Promise<Settled> {
   const controller = new AbortController();
   return new Promise((resolve) => {
+    let over = false;
     const settle = (settled: Settled) => {
+      over = true;
       clearTimeout(limit);
       signal?.removeEventListener('abort', onAbort);
       resolve(settled);
@@ -32,7 +41,7 @@ export function runFunction(
     signal?.addEventListener('abort', onAbort, { once: true });
     // Runs at once; what it throws becomes a rejection, also where it is a strange promise that throws.
     new Promise((made) => made(work({ signal: controller.signal }))).then(
-      (value) => settle({ kind: 'returned', value }),
+      (value) => (over ? late?.(value) : settle({ kind: 'returned', value })),
       (error: unknown) => settle({ kind: 'threw', error }),
     );
   });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { ModuleUpstream, ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { needsReceipt, toolOf } from '@intendant/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ModuleAdapter } from './module-adapter.js';
 import { moduleMisfits } from './module-loader.js';
 
@@ -142,7 +142,22 @@ test('a function that is not async is called the same way, and what it throws is
   });
 });
 
-test('what comes after the limit is ignored, be it a receipt or a failure', async () => {
+test('a receipt that comes after the limit is told as late evidence, and nothing else is', async () => {
+  const told: unknown[] = [];
+  const slow = async (rest: string) => {
+    const body = `await new Promise((go) => context.signal.addEventListener('abort', () => setImmediate(go))); ${rest}`;
+    const options = { mayStart: () => true, onLate: (verdict: unknown) => told.push(verdict) };
+    const limits = { connectMs: 1_000, callMs: 20, noticeMs: null, concurrency: 8 };
+    return adapter.call(taskOf(await executing(body), { limits }), options);
+  };
+  expect(await slow('return 0;')).toMatchObject({ kind: 'unknown', cause: 'call_timeout' });
+  expect(await slow('throw new Error("no");')).toMatchObject({ kind: 'unknown' });
+  expect(await slow('return tool.notExecuted("no");')).toMatchObject({ kind: 'unknown' });
+  expect(await slow('return { id: 7 };')).toMatchObject({ kind: 'unknown' });
+  await vi.waitFor(() => expect(told).toEqual([{ kind: 'executed', data: { id: 7 } }]));
+});
+
+test('what comes after the limit is ignored where nobody wants to know, be it a receipt or a failure', async () => {
   const limits = { ...toolOf(await executing('')).limits, callMs: 30 };
   const late = (end: string) =>
     call(`await new Promise((given) => context.signal.addEventListener('abort', given)); ${end}`, { limits });

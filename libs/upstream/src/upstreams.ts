@@ -67,7 +67,9 @@ export class Upstreams implements UpstreamAdapter {
     } catch (error) {
       return withoutCredential(error, options.signal);
     }
-    const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, options);
+    const { onLate } = options;
+    const late = onLate && ((verdict: Verdict) => onLate(presentable(verdict, upstream, request, credential)));
+    const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, { ...options, onLate: late });
     const verdict = await this.#breakers.call(upstream, request.sandbox, attempt);
     countAttempt(request.tool.name, verdict, since);
     return presentable(renewable(verdict, credential), upstream, request, credential);
