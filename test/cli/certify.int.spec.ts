@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -167,6 +167,20 @@ describe('a certificate catches an upstream that', () => {
     });
     expect(found.measured.lagMs).toBeGreaterThanOrEqual(700);
   });
+});
+
+test('a certificate does not confirm what it could not see', async (context) => {
+  const file = path.join(folder, 'loose.tool.yaml');
+  writeFileSync(file, readFileSync(refunds, 'utf8').replace('required: [refund_id]', 'required: [order_id]'));
+  const url = await demo(context, { honourKey: false });
+  const ended = await intendant(file, '--set', `SANDBOX=${url}`, '--args', refundArgs, '--hold', '300ms');
+  expect(ended.status).toBe(1);
+  expect(ended.out).not.toMatch(/^failed/m);
+  expect(ended.out).toMatch(/^not testable +duplicate +.*"re_\d+".*"re_\d+".*the lookup does not count/m);
+  expect(ended.out).toMatch(/^supported +lookup$/m);
+  expect(ended.out).toMatch(
+    /^verdict +not shown: nothing contradicts idempotency_key, but .* supports only lookup \(/m,
+  );
 });
 
 describe('a certificate is refused', () => {

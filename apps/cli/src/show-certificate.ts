@@ -21,7 +21,7 @@ export function showCertificate(
     out(JSON.stringify({ tool: tool.name, version: tool.version, target, ...certificate }));
     return;
   }
-  const { findings, supported, holds } = certificate;
+  const { findings, supported } = certificate;
   out(`${tool.name} version ${tool.version}, against its ${target}`);
   out('');
   for (const finding of findings) for (const line of described(finding)) out(line);
@@ -29,14 +29,22 @@ export function showCertificate(
   out(`declared   ${declaration(certificate, tool)}`);
   const times = findings.some(({ probe, result }) => timed.includes(probe) && result === 'failed');
   out(`supported  ${supported}${supported !== 'none' && times ? ', with the times below' : ''}`);
-  const failed = findings.filter(({ result }) => result === 'failed').length;
   const untested = findings.filter(({ result }) => result === 'not_testable').length;
   const rest = untested === 0 ? '' : ` (${untested} of ${findings.length} could not be tested)`;
-  out(
-    `verdict    ${holds ? `the declaration holds${rest}` : `the declaration does not hold: ${failed} failed${rest}`}`,
-  );
+  out(`verdict    ${verdictOf(certificate)}${rest}`);
   const lines = pasted(certificate);
   if (lines.length > 0) out(`\nmeasured, for the tool file (twice the longest seen):\n${lines.join('\n')}`);
+}
+
+function verdictOf({ verdict, findings, declared, supported }: Certificate): string {
+  switch (verdict) {
+    case 'holds':
+      return 'the declaration holds';
+    case 'broken':
+      return `the declaration does not hold: ${findings.filter(({ result }) => result === 'failed').length} failed`;
+    case 'not_shown':
+      return `not shown: nothing contradicts ${declared.guarantee}, but what was seen supports only ${supported}`;
+  }
 }
 
 function described({ result, probe, says, evidence }: Finding): string[] {

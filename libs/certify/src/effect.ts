@@ -5,7 +5,7 @@ import { createRegistry } from '@intendant/tools';
 import type { LookupRequest, UpstreamAdapter } from '@intendant/upstream';
 import type { Fault, Struck } from './fault.js';
 import { type Boundary, killAt } from './kill-at.js';
-import { identityOf } from './receipts.js';
+import { Receipts } from './receipts.js';
 import type { Surroundings } from './surroundings.js';
 
 /** What happened to one effect, told to a person. */
@@ -51,13 +51,13 @@ export class Effect {
   readonly #upstreams: UpstreamAdapter;
   readonly #beganAt = performance.now();
   readonly #lines: StoryLine[] = [];
-  /** First the identity of a receipt, then who showed it. */
-  readonly #receipts = new Map<string, string>();
+  readonly #receipts: Receipts;
   #lastLook: Look | null = null;
   /** Latest moment at which a byte of an attempt can have left. */
   #lastByteAt = 0;
   #settledAbsent = false;
-  #lostReceipt = false;
+  /** Attempts about which nothing was learned, neither from an answer nor before there was another attempt. */
+  #untold = 0;
 
   constructor(
     private readonly around: Surroundings,
@@ -65,6 +65,7 @@ export class Effect {
   ) {
     this.#request = { ...request, intentId: newId() };
     this.#upstreams = around.open();
+    this.#receipts = new Receipts(around.tool, request);
   }
 
   get key(): string {
@@ -77,7 +78,17 @@ export class Effect {
 
   /** Identities of all receipts that were shown for this key. */
   get identities(): readonly string[] {
-    return [...this.#receipts.keys()];
+    return this.#receipts.identities;
+  }
+
+  /** Values in its receipts that were not in the request. */
+  get ownValues(): ReadonlySet<string> {
+    return this.#receipts.own;
+  }
+
+  /** When the settle time of its last attempt is over, on the clock of `performance.now()`, in ms. */
+  get settledAt(): number {
+    return this.#lastByteAt + this.around.tool.terms.settleMs;
   }
 
   get lastLook(): Look | null {
@@ -118,9 +129,11 @@ export class Effect {
     const look = { answer: await this.#upstreams.lookup(this.#request), askedAt };
     const { answer } = look;
     this.#tell(`the lookup says ${describe(answer)}`);
-    if (answer.kind === 'present' || answer.kind === 'partial') this.#shown(answer.data, 'the lookup');
+    if (answer.kind === 'present' || answer.kind === 'partial') this.#receipts.show(answer.data, 'the lookup');
     this.#lastLook = look;
-    this.#settledAbsent = answer.kind === 'absent' && askedAt > this.#lastByteAt + this.around.tool.terms.settleMs;
+    this.#settledAbsent = answer.kind === 'absent' && askedAt > this.settledAt;
+    // With more attempts than one, what it shows is about any of them.
+    if (this.sent.length === 1 && (isThere(look) || this.#settledAbsent)) this.#untold = 0;
     return look;
   }
 
@@ -138,35 +151,43 @@ export class Effect {
    * declared spacing between them.
    */
   async settled(): Promise<LookupAnswer> {
-    const { settleMs, spacingMs } = this.around.tool.terms;
-    const found = await this.lookUntil(isThere, this.#lastByteAt + settleMs);
+    const found = await this.lookUntil(isThere, this.settledAt);
     if (isThere(found)) return found.answer;
-    await delay(spacingMs);
+    await delay(this.around.tool.terms.spacingMs);
     return (await this.look()).answer;
   }
 
-  /** How many effects there are, from all receipts and the last answer of the lookup. */
+  /**
+   * How many effects there are, from all receipts and the last answer of the lookup. One is only what the lookup counts,
+   * or what whole receipts agree about, one for each attempt.
+   */
   howMany(): HowMany {
     const answer = this.#lastLook?.answer;
     const counted = answer?.kind === 'present' ? (answer.excess ?? null) : null;
     if (counted !== null && counted > 0) return { count: 'more', why: `the lookup counts ${counted} too many` };
     if (answer?.kind === 'partial') return { count: 'unclear', why: answer.detail };
-    const [one, other] = [...this.#receipts];
-    if (one && other) return { count: 'more', why: `${one[1]} showed ${one[0]}, ${other[1]} showed ${other[0]}` };
-    if (!one) {
+    const { contradiction, difference, identities } = this.#receipts;
+    if (contradiction !== null) return { count: 'more', why: contradiction };
+    const [one] = identities;
+    if (one === undefined) {
       return answer?.kind === 'absent'
         ? { count: 'none', why: 'the lookup finds nothing' }
         : { count: 'unclear', why: 'there is no receipt, and no lookup that finds nothing' };
     }
-    if (counted === 0) return { count: 'one', why: `the lookup counts no more than ${one[0]}` };
-    const lost = this.sent.some(({ verdict }) => verdict.kind === 'unknown') && !this.#lostReceipt;
-    if (lost && this.around.tool.terms.lookup === 'none') {
-      return { count: 'unclear', why: 'an answer was lost, and there is no lookup' };
+    if (counted === 0) return { count: 'one', why: `the lookup counts no more than ${one}` };
+    if (difference !== null) {
+      const why = `${difference}: required fields agree, others do not, and the lookup does not count`;
+      return { count: 'unclear', why };
     }
-    if (!this.around.receiptsTell) return { count: 'unclear', why: 'the receipt is the same for every effect' };
+    if (this.#untold > 0) {
+      return { count: 'unclear', why: 'one attempt ended without a receipt, and nothing tells what it did' };
+    }
+    if (!this.around.receiptsTell) {
+      return { count: 'unclear', why: 'a second effect of the same request might have the same receipt' };
+    }
     const last = this.sent.at(-1)?.verdict.kind;
     return last === 'executed' || last === 'not_executed'
-      ? { count: 'one', why: `every answer shows ${one[0]}` }
+      ? { count: 'one', why: `every answer shows ${one}` }
       : { count: 'unclear', why: 'the last answer does not tell' };
   }
 
@@ -180,9 +201,10 @@ export class Effect {
     this.#settledAbsent = false;
     if (struck?.status)
       this.#tell(`the upstream had answered ${struck.status} by then${struck.body ? `: ${struck.body}` : ''}`);
-    if (struck?.status && struck.status < 300) this.#showLost(struck.body);
+    const told = struck?.status != null && struck.status < 300 && this.#showLost(struck.body);
+    if (untoldBy(verdict) && !told) this.#untold += 1;
     this.#tell(`attempt ${attemptId}: ${describe(verdict)}`);
-    if (verdict.kind === 'executed') this.#shown(verdict.data, 'an answer');
+    if (verdict.kind === 'executed') this.#receipts.show(verdict.data, 'an answer');
     this.sent.push(sent);
     return sent;
   }
@@ -206,21 +228,16 @@ export class Effect {
   }
 
   /** What a client was not told may be a receipt all the same. */
-  #showLost(body: string | null): void {
+  #showLost(body: string | null): boolean {
+    const { tool } = this.around;
     try {
       const data = JSON.parse(body ?? '') as Json;
-      if (createRegistry([this.around.tool]).checkOutput(this.around.tool, data) === null) {
-        this.#lostReceipt = true;
-        this.#shown(data, 'the lost answer');
-      }
+      if (createRegistry([tool]).checkOutput(tool, data) !== null) return false;
+      this.#receipts.show(data, 'the lost answer');
+      return true;
     } catch {
-      // Then it is none.
+      return false;
     }
-  }
-
-  #shown(receipt: Json, by: string): void {
-    const identity = identityOf(this.around.tool, receipt);
-    if (!this.#receipts.has(identity)) this.#receipts.set(identity, by);
   }
 
   /** The same thing said again and again is said once, with the last time. */
@@ -235,6 +252,11 @@ export class Effect {
 /** The effect is there, whole or in part. */
 export function isThere({ answer }: Look): boolean {
   return answer.kind === 'present' || answer.kind === 'partial';
+}
+
+/** Busy with the key is no loss: what it is busy with is told to the next attempt. */
+function untoldBy(verdict: Verdict): boolean {
+  return verdict.kind === 'accepted' || (verdict.kind === 'unknown' && verdict.cause !== 'in_progress');
 }
 
 export function describe(said: Verdict | LookupAnswer): string {

@@ -5,6 +5,7 @@ import { hiddenResender, lastLook } from './probes/afterwards.js';
 import { lateCommit } from './probes/late-commit.js';
 import { neverUsed, receipts, staleLookup } from './probes/lookup.js';
 import { plain } from './probes/plain.js';
+import { repeated } from './probes/repeated.js';
 import { duplicate, duplicateAtOnce, forgottenKey, lostReply } from './probes/repeats.js';
 import { replaced } from './probes/replaced.js';
 import { subjectOf } from './tool.spec-helper.js';
@@ -123,6 +124,37 @@ describe('an error after the effect', () => {
   });
 });
 
+describe('an upstream that honours keys', () => {
+  test('is certified where the output need only repeat an argument, since whole receipts agree', async () => {
+    const { subject } = await subjectOf(null, { lookup: null, required: 'order_id' });
+    receipts(subject, [await plain(subject), await plain(subject)]);
+    expect(await duplicate(subject)).toMatchObject({ result: 'passed', repeats: 'one' });
+  });
+
+  test('is not certified by repeats that are turned away', async () => {
+    const { subject, upstream } = await subjectOf(null);
+    const effect = subject.newEffect();
+    await effect.send();
+    upstream.behave({ match: {}, times: 'always', behaviour: { commit: false, then: 'status:429' } });
+    await effect.send();
+    expect(await repeated(subject, 'duplicate', effect, 'The same key twice')).toMatchObject({
+      result: 'not_testable',
+      says: expect.stringContaining('turned away'),
+    });
+  });
+
+  test('is not certified where nothing tells what a lost attempt did', async () => {
+    const { subject } = await subjectOf({ lookup: 'error' });
+    const effect = subject.newEffect();
+    await effect.send({ kind: 'cut_before_answer' });
+    await effect.send();
+    expect(await repeated(subject, 'lost_reply', effect, 'The answer was lost')).toMatchObject({
+      result: 'not_testable',
+      says: expect.stringContaining('nothing tells what it did'),
+    });
+  });
+});
+
 describe('an upstream that ignores keys', () => {
   test('is caught without a lookup: the lost answer had another receipt', async () => {
     const { subject } = await subjectOf({ honourKey: false }, { lookup: null });
@@ -131,6 +163,51 @@ describe('an upstream that ignores keys', () => {
       says: expect.stringContaining('the lost answer showed'),
     });
     expect(await duplicateAtOnce(subject)).toMatchObject({ result: 'failed', repeats: 'more' });
+  });
+
+  const uncounted = 'present: $count(data) > 0, receipt: "data[0]", authoritative: true, lag: 0s, spacing: 50ms';
+
+  test.each([
+    ['no lookup', null],
+    ['a lookup that does not count', uncounted],
+  ])('is not certified where the output need only repeat an argument (%s)', async (_, lookup) => {
+    const { subject, upstream } = await subjectOf({ honourKey: false }, { lookup, required: 'order_id' });
+    const { promises, tool } = subject;
+    const plains = [await plain(subject), await plain(subject)];
+    const repeats = await Promise.all([duplicate, duplicateAtOnce, lostReply, forgottenKey].map((run) => run(subject)));
+    const findings = [
+      ...[...plains.map(({ finding }) => finding), receipts(subject, plains), await neverUsed(subject)],
+      ...[staleLookup(subject, plains), ...repeats, await lastLook(subject)],
+    ];
+    const measured = { lagMs: null, processingMs: null };
+    expect(certify(promises, tool.terms.lookup === 'authoritative', { findings, measured })).toMatchObject({
+      verdict: 'not_shown',
+      supported: lookup ? 'lookup' : 'none',
+    });
+    const says = expect.stringMatching(/nobody can say .*"refund_id":"re_\d+".*"refund_id":"re_\d+"/);
+    for (const finding of repeats) expect(finding).toMatchObject({ result: 'not_testable', says });
+    const effects = upstream.ledger().filter(({ kind }) => kind === 'effect');
+    expect(effects.length).toBeGreaterThan(new Set(effects.map(({ key }) => key)).size);
+  });
+
+  test('is not certified where its receipts only repeat their requests', async () => {
+    const { subject } = await subjectOf(
+      { honourKey: false, constantReceipt: true },
+      { lookup: null, required: 'order_id' },
+    );
+    const plains = [await plain(subject), await plain(subject)];
+    expect(receipts(subject, plains)).toMatchObject({ result: 'observed', says: expect.stringContaining('"count"') });
+    expect(await duplicate(subject)).toMatchObject({ result: 'not_testable' });
+  });
+
+  test('is caught by the last look, where the first count came too soon', async () => {
+    const lookup = `${uncounted.replace('lag: 0s', 'lag: 700ms')}, count: $count(data)`;
+    const { subject } = await subjectOf(
+      { honourKey: false, constantReceipt: true, lookup: 'lag:500' },
+      { lookup, settle: '1s', holdMs: 700 },
+    );
+    expect(await forgottenKey(subject)).toMatchObject({ result: 'passed', repeats: 'one' });
+    expect(await lastLook(subject)).toMatchObject({ result: 'failed', repeats: 'more' });
   });
 
   test('is no surprise where nothing is declared', async () => {
@@ -163,12 +240,12 @@ test('every attempt is one request on the wire', async () => {
 test('where a plain call does not work, nothing else is tried, and that is said', async () => {
   const { subject } = await subjectOf({ commit: false, then: 'status:400' });
   const { promises, tool } = subject;
-  const { findings, holds, supported } = certify(
+  const { findings, verdict, supported } = certify(
     promises,
     tool.terms.lookup === 'authoritative',
     await campaign(subject, 1),
   );
-  expect({ holds, supported }).toEqual({ holds: false, supported: 'none' });
+  expect({ verdict, supported }).toEqual({ verdict: 'broken', supported: 'none' });
   expect(findings.find(({ probe }) => probe === 'duplicate')).toMatchObject({
     result: 'not_testable',
     says: expect.stringContaining('plain call'),

@@ -34,7 +34,7 @@ export class NothingToTest extends Error {
 /** The upstream under test: the tool behind a fault proxy, and everything that was done to it. */
 export class Subject implements Surroundings {
   readonly effects: Effect[] = [];
-  /** False once two effects gave one receipt: from then on equal receipts prove nothing. */
+  /** False once it is known that two effects of one request may have equal receipts: they prove nothing then. */
   receiptsTell = true;
   readonly #runId = `run_${newId()}`;
   /** Time in ms, so that two campaigns have no numbers in common. */

@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly worker: string;
   /** Where the credentials are. */
   readonly env: Environment;
-  /** False once two effects gave one receipt: from then on equal receipts prove nothing. */
+  /** False once it is known that two effects of one request may have equal receipts: they prove nothing then. */
   readonly receiptsTell: boolean;
   /** How long something is waited for that should be there by then, in ms. */
   readonly patienceMs: number;

@@ -10,6 +10,8 @@ export interface Changes {
   readonly path?: '/refunds' | '/legacy/tickets' | '/effects/things';
   /** Lines under `upstream`. */
   readonly promise?: string;
+  /** Field that the output must have; the identifier of the effect when left out. */
+  readonly required?: string;
   readonly lookup?: string | null;
   readonly retention?: string;
   readonly settle?: string;
@@ -37,7 +39,7 @@ description: Creates a thing.
 effect: write
 permission: things:create
 input: { type: object, additionalProperties: false, properties: { order_id: { type: string }, amount_cents: { type: integer }, title: { type: string }, n: { type: integer } } }
-output: { type: object, required: [${receiptFields[path]}] }
+output: { type: object, required: [${changes.required ?? receiptFields[path]}] }
 limits: { connect: 1s, call: 2s }
 upstream:
   http: { baseUrl: "http://127.0.0.1:9", method: POST, path: ${path}, body: $args }

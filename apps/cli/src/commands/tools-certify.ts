@@ -40,7 +40,10 @@ export function addToolsCertify(parent: Command, context: Context): void {
     .option('--rounds <n>', 'how often everything is done', wholeNumber(1, 100), '1')
     .option('--real-upstream', 'against the real upstream instead of the sandbox: its effects are REAL')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExit status: 0 the declaration holds, 1 it does not, 2 nothing could be tested.')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 the declaration holds, 1 it does not or is not shown, 2 nothing could be tested.',
+    )
     .action(async (file: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const env = { ...new Settings(context, options).serviceEnvironment, ...Object.fromEntries(options.set) };

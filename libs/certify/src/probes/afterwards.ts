@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isThere } from '../effect.js';
 import type { Finding } from '../finding.js';
 import type { Subject } from '../subject.js';
@@ -27,13 +28,18 @@ export async function lastLook(subject: Subject): Promise<Finding> {
     return { probe, result: 'not_testable', says: 'The tool file has no lookup.', evidence: [] };
   }
   const asked = subject.effects.filter(({ sent, lastLook }) => sent.length > 0 && lastLook !== null);
+  // What was counted right after a repeat may have been counted too soon.
+  const repeated = asked.filter(({ sent }) => sent.length > 1);
+  await delay(Math.max(0, ...repeated.map(({ settledAt }) => settledAt - performance.now())));
   const changed = [];
+  let repeats: Pick<Finding, 'repeats'> = {};
   for (const effect of asked) {
     const { settledAbsent } = effect;
     const before = effect.howMany().count;
     const look = await effect.look();
-    if ((settledAbsent && isThere(look)) || (before !== 'more' && effect.howMany().count === 'more'))
-      changed.push(effect);
+    const doubled = before !== 'more' && effect.howMany().count === 'more';
+    if (doubled && repeated.includes(effect)) repeats = { repeats: 'more' };
+    if ((settledAbsent && isThere(look)) || doubled) changed.push(effect);
   }
   if (changed.length === 0) {
     const says = `Nothing came later: ${asked.length} effects are as they were.`;
@@ -41,5 +47,5 @@ export async function lastLook(subject: Subject): Promise<Finding> {
   }
   const says = `${changed.length} of ${asked.length} effects came, or doubled, after the settle time had passed.`;
   const result = subject.claimsKey || subject.claimsLookup ? 'failed' : 'observed';
-  return { probe, result, says, evidence: changed.map(({ story }) => story) };
+  return { probe, result, says, evidence: changed.map(({ story }) => story), ...repeats };
 }

@@ -1,5 +1,5 @@
 import { durationText } from '../duration-text.js';
-import { describe } from '../effect.js';
+import { describe, type Effect } from '../effect.js';
 import type { Finding } from '../finding.js';
 import type { Subject } from '../subject.js';
 import type { Plain } from './plain.js';
@@ -26,7 +26,20 @@ export function receipts(subject: Subject, plains: readonly Plain[]): Finding {
   if (owners.size < 2) {
     return { probe: 'receipts', result: 'not_testable', says: 'There are not two receipts to compare.', evidence };
   }
+  if (!plains.every(({ effect }) => hasOwnValue(effect, plains))) {
+    subject.receiptsTell = false;
+    const says =
+      'Receipts only repeat what their requests say: a second effect of the same request might have the same one. ' +
+      'Whether a repeat is one effect only a "count" in the lookup can tell.';
+    return { probe: 'receipts', result: 'observed', says, evidence };
+  }
   return { probe: 'receipts', result: 'passed', says: `${owners.size} effects, ${owners.size} receipts.`, evidence };
+}
+
+/** It has something in its receipt that is neither from its request nor the same for all. */
+function hasOwnValue(effect: Effect, plains: readonly Plain[]): boolean {
+  const others = plains.filter((each) => each.effect !== effect);
+  return [...effect.ownValues].some((value) => others.every((other) => !other.effect.ownValues.has(value)));
 }
 
 /** A key that was never used must be absent. */

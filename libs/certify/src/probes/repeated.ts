@@ -1,4 +1,4 @@
-import type { Effect } from '../effect.js';
+import { describe, type Effect } from '../effect.js';
 import type { Finding, ProbeName } from '../finding.js';
 import type { Subject } from '../subject.js';
 
@@ -8,6 +8,11 @@ export async function repeated(subject: Subject, probe: ProbeName, effect: Effec
   const { count, why } = effect.howMany();
   const evidence = [effect.story];
   const { claimsKey, promises } = subject;
+  const away = effect.sent.map(({ verdict }) => verdict).find((each) => each.kind === 'not_executed' && each.transient);
+  if (away && count !== 'more') {
+    const says = `${what}: nothing was learned, since an attempt was turned away; ${describe(away)}.`;
+    return { probe, result: 'not_testable', says, evidence };
+  }
   switch (count) {
     case 'one':
       return {
