@@ -1,5 +1,6 @@
 import { type Certificate, durationText, type Finding } from '@intendant/certify';
 import type { ToolDefinition } from '@intendant/contracts';
+import type { DeclaredDuration } from '@intendant/tools';
 import type { Context } from './context.js';
 import { printable } from './table.js';
 
@@ -8,6 +9,8 @@ const allowance = 2;
 const stepMs = 10;
 /** Probes about times: where one fails, other times may hold. */
 const timed: readonly string[] = ['stale_lookup', 'late_commit', 'last_look'];
+/** Probes that show a lookup to say the same whatever it is asked; how far it is behind means nothing then. */
+const uselessLookup: readonly string[] = ['never_used', 'receipts'];
 
 /** Prints a certificate for a person or as JSON. */
 export function showCertificate(
@@ -33,7 +36,7 @@ export function showCertificate(
   const rest = untested === 0 ? '' : ` (${untested} of ${findings.length} could not be tested)`;
   out(`verdict    ${verdictOf(certificate)}${rest}`);
   const lines = pasted(certificate);
-  if (lines.length > 0) out(`\nmeasured, for the tool file (twice the longest seen):\n${lines.join('\n')}`);
+  if (lines.length > 0) out(`\nto change in the tool file (times: twice the longest seen):\n${lines.join('\n')}`);
 }
 
 function verdictOf({ verdict, findings, declared, supported }: Certificate): string {
@@ -69,15 +72,29 @@ function declaration({ declared }: Certificate, { terms }: ToolDefinition): stri
   return words.join(', ');
 }
 
-function pasted({ measured, supported, declared }: Certificate): string[] {
-  const value = (ms: number) =>
-    `{ value: ${durationText(Math.ceil((ms * allowance) / stepMs) * stepMs)}, basis: measured }`;
-  const { lagMs, processingMs } = measured;
-  if (lagMs === null && processingMs === null) return [];
+/**
+ * Lines for the tool file: only what has to change. A time that was seen is no reason to make a longer one shorter, since
+ * a sandbox is often faster than the real thing.
+ */
+function pasted({ measured, supported, declared, findings }: Certificate): string[] {
+  const useless = findings.some(({ probe, result }) => uselessLookup.includes(probe) && result === 'failed');
+  const processing = longer(declared.maxProcessing, measured.processingMs);
+  const lag = declared.lag === null || useless ? null : longer(declared.lag, measured.lagMs);
+  const guarantee = supported === declared.guarantee ? null : `${supported}  # declared: ${declared.guarantee}`;
+  if (guarantee === null && processing === null && lag === null) return [];
   return [
     '  upstream:',
-    `    guarantee: ${supported}${supported === declared.guarantee ? '' : `  # declared: ${declared.guarantee}`}`,
-    ...(processingMs === null ? [] : [`    maxProcessing: ${value(processingMs)}`]),
-    ...(lagMs === null ? [] : ['    lookup:', `      lag: ${value(lagMs)}`]),
+    ...(guarantee === null ? [] : [`    guarantee: ${guarantee}`]),
+    ...(declared.keyRetention && supported !== 'idempotency_key' ? ['    # keyRetention: remove it'] : []),
+    ...(processing === null ? [] : [`    maxProcessing: ${processing}`]),
+    ...(lag === null ? [] : ['    lookup:', `      lag: ${lag}`]),
   ];
+}
+
+/** Twice the time seen where that is more than declared; the declared time where only its basis is better now. */
+function longer({ ms, basis }: DeclaredDuration, seenMs: number | null): string | null {
+  if (seenMs === null) return null;
+  const needed = Math.ceil((seenMs * allowance) / stepMs) * stepMs;
+  if (needed <= ms && basis !== 'assumed') return null;
+  return `{ value: ${durationText(Math.max(needed, ms))}, basis: measured }`;
 }
