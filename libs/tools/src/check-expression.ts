@@ -43,6 +43,19 @@ export function expressionNames(text: string): ReadonlySet<string> | null {
   }
 }
 
+/** Whether an expression looks at anything beside its own constants and functions; true when it does not compile. */
+export function readsInput(text: string): boolean {
+  try {
+    return nodesOf(jsonata(text).ast()).some(
+      ({ type, value }) =>
+        ['name', 'wildcard', 'descendant', 'parent'].includes(String(type)) ||
+        (type === 'variable' && !jsonataFunctions.includes(String(value))),
+    );
+  } catch {
+    return true;
+  }
+}
+
 type Node = Readonly<Record<string, unknown>>;
 
 function mistakeIn(node: Node, variables: readonly string[]): string | null {

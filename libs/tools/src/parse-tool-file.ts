@@ -1,5 +1,6 @@
 import type { SessionField, ToolDefinition } from '@intendant/contracts';
 import type { Effect } from '@intendant/intent';
+import { checkConstant } from './check-constant.js';
 import { checkGuarantee } from './check-guarantee.js';
 import { checkOutcomes } from './check-outcomes.js';
 import { checkQuestions } from './check-questions.js';
@@ -47,6 +48,7 @@ export function readTool(source: ToolSource): ReadTool {
   checkSchemas(source);
   checkRequests(source);
   checkQuestions(source);
+  checkConstant(source);
   checkOutcomes(source);
   checkSandbox(source);
   checkGuarantee(source);

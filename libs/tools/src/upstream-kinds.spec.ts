@@ -187,6 +187,18 @@ describe('a mistake in the upstream is named', () => {
       'upstream.lookup.argv.2: begins with {{key}}, which may begin with a dash and be taken for an option; write --key={{key}}, or an item `--` before it',
     ],
     [
+      'a receipt that is the same whatever the answer',
+      'http',
+      [['receipt: result', `receipt: '{ "id": $uppercase("x") }'`]],
+      'upstream.poll.receipt: does not look at the answer, and says the same whatever that is; must name a field of it, such as data.id',
+    ],
+    [
+      'a presence that is always there',
+      'http',
+      [['present: "$count(data) > 0"', 'present: "true"']],
+      'upstream.lookup.present: does not look at the answer, and says the same whatever that is; must name a field of it, such as data.id',
+    ],
+    [
       'a program chosen by the model',
       'process',
       [['argv: [refund, "--key={{key}}"', 'argv: ["{{order_id}}", "--key={{key}}"']],
