@@ -138,11 +138,21 @@ describe('a server over HTTP', () => {
     expect(server.count('notifications/cancelled')).toBe(1);
   });
 
-  test('refuses a tool that it does not have, and an exception of a tool is unknown', async () => {
+  test('whose tool throws says nothing', async () => {
     serve = () => {
       throw new Error('half-way');
     };
     expect(await call(here())).toMatchObject({ kind: 'unknown', cause: 'rpc_-32603' });
+  });
+
+  test('that calls the result of its own tool invalid params has run the tool', async () => {
+    let effects = 0;
+    serve = () => {
+      effects += 1;
+      return { content: 'no list' } as never;
+    };
+    expect(await call(here())).toMatchObject({ kind: 'unknown', cause: 'rpc_-32602' });
+    expect(effects).toBe(1);
   });
 });
 
