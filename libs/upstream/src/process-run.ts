@@ -43,7 +43,7 @@ export interface Ended extends Exit {
   /** Whole lines only where there was too much: half a secret would be recognised by nobody. */
   readonly stderr: string;
   readonly stopped: Stopped | null;
-  /** False: something of its group still runs, and cannot be ended. */
+  /** False: something of it still runs: its group cannot be ended, or what left the group holds its output open. */
   readonly gone: boolean;
 }
 
@@ -78,6 +78,8 @@ class Run {
   readonly #stderr: Buffer[] = [];
   #stdoutBytes = 0;
   #stderrBytes = 0;
+  /** Its number may be given to others from now on. */
+  #over = false;
   /** What follows on a request to end that is not heard. */
   #next: NodeJS.Timeout | undefined;
   readonly #exited: Promise<Exit>;
@@ -110,20 +112,23 @@ class Run {
     abort?.addEventListener('abort', onAbort, { once: true });
     if (abort?.aborted) onAbort();
     const { exit, signal } = await this.#exited;
+    this.#over = true;
     clearTimeout(limit);
     clearTimeout(this.#next);
     abort?.removeEventListener('abort', onAbort);
 
-    const gone = await endGroup(this.pid);
-    await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
+    const ended = await endGroup(this.pid);
+    const drained = await Promise.race([closed.then(() => true), delay(drainMs, false, { ref: false })]);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     const stdout = Buffer.concat(this.#stdout);
+    const gone = ended && drained;
     return { kind: 'ended', exit, signal, stdout, stderr: this.#words(), stopped: this.#stopped, gone };
   }
 
   #stop(why: Stopped): void {
     if (this.#stopped !== null) return;
     this.#stopped = why;
+    if (this.#over) return;
     signalGroup(this.pid, 'SIGTERM');
     this.#next = setTimeout(() => {
       signalGroup(this.pid, 'SIGKILL');
