@@ -68,7 +68,7 @@ export class Upstreams implements UpstreamAdapter {
       return withoutCredential(error, options.signal);
     }
     const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, options);
-    const verdict = await this.#breakers.call(upstream, request.sandbox, attempt);
+    const verdict = await this.#breakers.call(upstream, attempt);
     countAttempt(request.tool.name, verdict, since);
     return presentable(renewable(verdict, credential), upstream, request, credential);
   }
