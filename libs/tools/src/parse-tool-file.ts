@@ -12,6 +12,7 @@ import { checkSupported } from './check-supported.js';
 import { checkWindows, notesOn } from './check-windows.js';
 import { contractOf } from './contract.js';
 import type { Environment } from './environment.js';
+import { readFilledIn } from './filled-in.js';
 import { digest } from './key.js';
 import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
@@ -79,6 +80,7 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     terms: readTerms(source, spans),
     upstream: readUpstream(source),
     sandbox: readSandbox(source),
+    filledIn: readFilledIn(source),
     contract,
     contractDigest: digest(contract),
     file: source.file,
