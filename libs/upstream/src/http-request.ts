@@ -61,8 +61,11 @@ export function buildQuestion(
   { upstream, request, credential }: Task<HttpUpstream, LookupRequest | PollRequest>,
   question: LookupDefinition | HttpPoll,
 ): WireRequest {
+  const values = { ...request, asks: true };
+  // Those of the tool are as in a call; these say what is asked for.
+  for (const template of Object.values(question.headers)) fillHeader(template, values);
   return {
-    ...target(upstream.baseUrl, question.path, request),
+    ...target(upstream.baseUrl, question.path, values),
     method: question.method,
     headers: addHeaders([], { ...upstream.headers, ...question.headers }, false, request, credential),
     body: null,

@@ -337,6 +337,18 @@ test('the exit statuses that the tool file declares are absence, and no other is
   expect(await ask('yes')).toMatchObject({ kind: 'cannot_tell', detail: 'the lookup answered too much' });
 });
 
+test('an empty value in a lookup asks for everything, so nothing is started; in a call it is a value', async () => {
+  const argv = sh(`${noteSelf}; echo '{"found":[{"id":"of another"}]}'`, '--reference={{order}}');
+  const args = { order: '' };
+  const lookup = { argv, absentExits: [], ...lookupReading };
+  expect(await adapter.lookup(taskOf(sh(good), { upstream: { lookup }, args }), {})).toEqual({
+    kind: 'cannot_tell',
+    detail: '{{order}} is empty, which asks for everything',
+  });
+  expect(started()).toEqual([]);
+  expect(await call(echo('--note={{order}}'), { args })).toMatchObject({ data: { args: ['--note='] } });
+});
+
 test('a poll may name what the upstream answered; without it nothing is started', async () => {
   const argv = sh(`${noteSelf}; echo '{"state":"failed"}'`, '{{accepted.operation}}');
   const task = taskOf(sh(good), { upstream: { poll: { argv, ...pollReading } } });
