@@ -245,6 +245,35 @@ describe('a mistake in the upstream is named', () => {
       [['https://test.example', 'https://REAL.example/']],
       'upstream.sandbox: is the real thing under another name; must change baseUrl or credential',
     ],
+    ...[
+      'https://real.example./',
+      'https://real.example:443',
+      'HTTPS://Real.EXAMPLE.:443',
+      'https://%72eal.example',
+    ].map((url): [string, Kind, Edit[], string] => [
+      `a sandbox that is the real thing written as ${url}`,
+      'http',
+      [['https://test.example', url]],
+      'upstream.sandbox: is the real thing under another name; must change baseUrl or credential',
+    ]),
+    ...[200, 201, 202, 204].map((status): [string, Kind, Edit[], string] => [
+      `a success that means nothing was done, ${status}`,
+      'http',
+      [['  guarantee:', `  statuses: { ${status}: not_executed }\n  guarantee:`]],
+      `upstream.statuses.${status}: not_executed whatever the answer says; must be told by its body, as in outcomes: [{ when: "status = ${status} and data.ok = false", means: not_executed }]`,
+    ]),
+    [
+      'an HTTP lookup by what was never sent',
+      'http',
+      [['?key={{key}}', '?id={{intentId}}']],
+      'upstream.lookup.path: asks by intentId, which the call never sends, so that nothing is ever found; must ask by key, or the call must send it',
+    ],
+    [
+      'an MCP lookup by what was never sent',
+      'mcp',
+      [["{ 'key': key }", "{ 'id': intentId }"]],
+      'upstream.lookup.arguments: asks by intentId, which the call never sends, so that nothing is ever found; must ask by key, or the call must send it',
+    ],
     [
       'a sandbox with other headers only',
       'http',
