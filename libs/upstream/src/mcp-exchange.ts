@@ -1,6 +1,7 @@
 import type { JsonObject } from '@intendant/intent';
 import type { RequestId, TransportSendOptions } from '@modelcontextprotocol/client';
 import type { Answer, ExchangeOptions, ExchangeResult, FailureKind } from './exchange.js';
+import { refusalToStart, tellSent } from './starting.js';
 
 /** Parameters of a `tools/call`. */
 export interface ToolCall {
@@ -116,13 +117,13 @@ export class McpExchange {
   /** To be called with nothing between it and the first byte; `false` means that no byte may leave. */
   start(): boolean {
     if (this.#done || this.#sent) return false;
-    const refusal = this.#refusal();
+    const refusal = refusalToStart(this.options, 'the first byte');
     if (refusal !== null) {
       this.settle({ kind: 'refused', detail: refusal });
       return false;
     }
     this.#sent = true;
-    if (this.options.onSend) process.nextTick(() => this.#onSend());
+    if (this.options.onSend) process.nextTick(() => tellSent(this.options));
     return true;
   }
 
@@ -166,22 +167,6 @@ export class McpExchange {
     // The server hears of it first, over a connection of its own.
     if (this.#sent && kind !== 'failed') this.cancelled.abort(new Error(kind));
     this.over.abort();
-  }
-
-  #refusal(): string | null {
-    try {
-      return this.options.mayStart() ? null : 'the lease was over before the first byte';
-    } catch (error) {
-      return `the lease could not be checked: ${String(error)}`;
-    }
-  }
-
-  #onSend(): void {
-    try {
-      this.options.onSend?.();
-    } catch {
-      // Only a notice: the bytes are leaving, and an exception here would end the process.
-    }
   }
 
   #connectLimit(): void {

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions } from './adapter.js';
 import { endGroup, signalGroup } from './process-group.js';
+import { refusalToStart, tellSent } from './starting.js';
 
 /** Between the request to end (SIGTERM) and the end (SIGKILL). */
 const graceMs = 500;
@@ -58,7 +59,7 @@ export type Ran =
  * gone, which is given up a few seconds after the limit. Never rejects.
  */
 export async function runProgram(program: Program, options: RunOptions): Promise<Ran> {
-  const refusal = refusalOf(options);
+  const refusal = refusalToStart(options, 'the process was started');
   if (refusal !== null) return { kind: 'refused', detail: refusal };
   const [file = '', ...args] = program.argv;
   let child: ChildProcessWithoutNullStreams;
@@ -153,22 +154,6 @@ class Run {
   }
 }
 
-function refusalOf({ mayStart }: CallOptions): string | null {
-  try {
-    return mayStart() ? null : 'the lease was over before the process was started';
-  } catch (error) {
-    return `the lease could not be checked: ${String(error)}`;
-  }
-}
-
 function errorOf(child: ChildProcessWithoutNullStreams): Promise<unknown> {
   return new Promise((resolve) => child.once('error', resolve));
-}
-
-function tellSent({ onSend }: CallOptions): void {
-  try {
-    onSend?.();
-  } catch {
-    // Only a notice: the process runs.
-  }
 }
