@@ -137,6 +137,13 @@ export interface ModuleUpstream extends AnyUpstream {
 
 export type Upstream = HttpUpstream | McpUpstream | ProcessUpstream | ModuleUpstream;
 
+/** A value that the environment filled into the requests of a tool. */
+export interface FilledIn {
+  readonly value: string;
+  /** Of the variable, and of the header, environment variable or query field that it stands in: they tell what it is. */
+  readonly names: readonly string[];
+}
+
 /** A tool as loaded and checked from its file. The model sees name, description, schemas and effect; nothing else. */
 export interface ToolDefinition {
   readonly name: string;
@@ -164,6 +171,8 @@ export interface ToolDefinition {
   readonly upstream: Upstream;
   /** Where sandbox calls go, by exactly the same code; null: there is no sandbox, and such calls are refused. */
   readonly sandbox: Upstream | null;
+  /** So that answers that repeat it can be recognised; for nobody to read. Left out: nothing was filled in. */
+  readonly filledIn?: readonly FilledIn[];
   /** The part whose meaning callers rely on; a change needs a new version. */
   readonly contract: JsonObject;
   /** sha256 of the canonical contract, hex. */

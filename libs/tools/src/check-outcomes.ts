@@ -20,6 +20,13 @@ export function checkOutcomes(source: ToolSource): void {
       `means nothing for an upstream of kind ${kind}; ${kind === 'module' ? 'remove it' : instead}`,
     );
   }
+  for (const [status, meaning] of Object.entries(source.object('upstream', 'statuses') ?? {})) {
+    if (!/^2\d\d$/.test(status) || meaning !== 'not_executed') continue;
+    source.report(
+      ['upstream', 'statuses', status],
+      `not_executed whatever the answer says; must be told by its body, as in outcomes: [{ when: "status = ${status} and data.ok = false", means: not_executed }]`,
+    );
+  }
   const rules = source.value('upstream', 'outcomes');
   if (!Array.isArray(rules)) return;
   if (kind === 'module') {

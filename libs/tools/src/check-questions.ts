@@ -4,6 +4,7 @@ import { checkProgram } from './check-requests.js';
 import { checkHeaders, checkSegments, checkTemplate } from './check-text.js';
 import { fieldsOf, placeholders } from './placeholders.js';
 import { kindOf, type UpstreamKind } from './read-upstream.js';
+import { namedByCall, namedByLookup } from './request-names.js';
 import type { ToolSource } from './tool-source.js';
 
 /** How a lookup or a poll is asked, per kind of upstream; `needs` comes first among what is allowed. */
@@ -42,7 +43,9 @@ export function checkQuestions(source: ToolSource): void {
     checkReading(source, part);
   }
   checkAbsent(source);
-  if (source.object('upstream', 'lookup') !== null) checkNamesRequest(source);
+  if (source.object('upstream', 'lookup') === null) return;
+  checkNamesRequest(source);
+  checkIsKnown(source);
 }
 
 /** Fields that this kind of upstream would ignore without a word, and those it cannot do without. */
@@ -108,6 +111,20 @@ function checkNamesRequest(source: ToolSource): void {
     module: ['', true, ''],
   }[kindOf(source)] as [string, boolean, string];
   if (!names) source.report([...path, field], `asks the same for every request; must name this one, as in ${right}`);
+}
+
+/** The key goes with every call, in whatever way; the id of an intent only to programs. What was never sent is found never. */
+function checkIsKnown(source: ToolSource): void {
+  const kind = kindOf(source);
+  if (kind !== 'http' && kind !== 'mcp') return;
+  if (!namedByLookup(source).has('intentId') || namedByCall(source).has('intentId')) return;
+  // An expression that hands over all that there is names the key, too.
+  if (kind === 'mcp' && namedByLookup(source).has('key')) return;
+  const field = kind === 'http' ? 'path' : 'arguments';
+  source.report(
+    ['upstream', 'lookup', field],
+    'asks by intentId, which the call never sends, so that nothing is ever found; must ask by key, or the call must send it',
+  );
 }
 
 /** True as well where there is no text to look at: that is another mistake. */

@@ -81,5 +81,8 @@ function differs(source: ToolSource, kind: UpstreamKind, name: string): boolean 
 
 function placeOf(value: Json | undefined): string {
   if (typeof value !== 'string' || !URL.canParse(value)) return JSON.stringify(value) ?? '';
-  return new URL(value).href.replace(/\/$/, '');
+  const url = new URL(value);
+  // The root of the name system is left out, or written as a dot.
+  url.hostname = url.hostname.replace(/\.$/, '');
+  return url.href.replace(/\/$/, '');
 }

@@ -1,10 +1,7 @@
 import { type TemplateFields, templateMistake } from './placeholders.js';
+import { runtimeHeaders } from './runtime-headers.js';
 import type { Path, ToolSource } from './tool-source.js';
 
-/** Headers that the runtime and the HTTP client set themselves; another value would break what they promise. */
-const ownHeaders = new Set([
-  ...['idempotency-key', 'x-attempt-id', 'host', 'content-length', 'transfer-encoding', 'connection', 'upgrade'],
-]);
 // RFC 9110 section 5.6.2.
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -54,7 +51,7 @@ export function checkHeaders(
   for (const [name, value] of Object.entries(source.object(...path) ?? {})) {
     const here = [...path, name];
     if (!token.test(name)) source.report(here, 'not the name of a header; must be letters, digits and dashes');
-    else if (ownHeaders.has(name.toLowerCase()) || own.includes(name.toLowerCase()))
+    else if (runtimeHeaders.has(name.toLowerCase()) || own.includes(name.toLowerCase()))
       source.report(here, 'set by the runtime; remove it');
     if (fields !== null) checkTemplate(source, here, fields);
     else if (String(value).includes('{{')) {

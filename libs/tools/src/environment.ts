@@ -21,15 +21,26 @@ export function unmaskReferences(text: string): string {
 /**
  * Fills in the variables of one string. As in a shell, `${NAME:-default}` also stands in for an empty value.
  *
- * @returns the filled-in text and the names that are not set.
+ * @returns the filled-in text, the values that came from the environment with their offsets in it, and the names that
+ * are not set.
  */
-export function fillIn(text: string, env: Environment): { readonly text: string; readonly missing: readonly string[] } {
+export function fillIn(text: string, env: Environment): Filled {
   const missing: string[] = [];
-  const filled = text.replace(masked, (whole: string, name: string, fallback: string | undefined) => {
+  const values: { name: string; value: string; at: number }[] = [];
+  let shift = 0;
+  const filled = text.replace(masked, (whole: string, name: string, fallback: string | undefined, offset: number) => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (fallback !== undefined) return value || fallback;
-    if (value === undefined) missing.push(name);
-    return value ?? whole;
+    if (value) values.push({ name, value, at: offset + shift });
+    else if (value === undefined && fallback === undefined) missing.push(name);
+    const result = fallback === undefined ? (value ?? whole) : value || fallback;
+    shift += result.length - whole.length;
+    return result;
   });
-  return { text: filled, missing };
+  return { text: filled, values, missing };
+}
+
+export interface Filled {
+  readonly text: string;
+  readonly values: readonly { readonly name: string; readonly value: string; readonly at: number }[];
+  readonly missing: readonly string[];
 }

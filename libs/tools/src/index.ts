@@ -12,6 +12,7 @@ export { largestMessage } from './message-text.js';
 export { parseToolFile, type ReadTool } from './parse-tool-file.js';
 export { type DeclaredDuration, type Promises, readPromises } from './promises.js';
 export { createRegistry, type ToolRegistry } from './registry.js';
+export { runtimeHeaders } from './runtime-headers.js';
 export { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 export { toolFileSchema } from './tool-file-schema.js';
 export { readToolIntent, type ToolIntentMessage } from './tool-intent.js';

@@ -10,10 +10,12 @@ import { checkSandbox } from './check-sandbox.js';
 import { checkSchemas } from './check-schemas.js';
 import { checkShape } from './check-shape.js';
 import { checkSupported } from './check-supported.js';
-import { checkWindows, notesOn } from './check-windows.js';
+import { checkWindows } from './check-windows.js';
 import { contractOf } from './contract.js';
 import type { Environment } from './environment.js';
+import { readFilledIn } from './filled-in.js';
 import { digest } from './key.js';
+import { notesOn } from './notes-on.js';
 import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
 import { ToolFileError } from './tool-file-error.js';
@@ -81,6 +83,7 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     terms: readTerms(source, spans),
     upstream: readUpstream(source),
     sandbox: readSandbox(source),
+    filledIn: readFilledIn(source),
     contract,
     contractDigest: digest(contract),
     file: source.file,

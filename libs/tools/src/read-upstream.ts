@@ -35,8 +35,9 @@ export function readSandbox(source: ToolSource): Upstream | null {
   const changes = source.object('upstream', 'sandbox');
   if (changes === null) return null;
   const upstream = read(source, changes);
-  // What happens to the sandbox must not open the circuit of the real thing, nor take its slots.
-  return source.text('upstream', 'name') === null ? upstream : { ...upstream, name: `${upstream.name} (sandbox)` };
+  // What happens to the sandbox must not open the circuit of the real thing, nor take its slots, even where a
+  // credential is all that differs.
+  return { ...upstream, name: `${upstream.name} (sandbox)` };
 }
 
 function read(source: ToolSource, changes: JsonObject): Upstream {
@@ -54,6 +55,7 @@ function read(source: ToolSource, changes: JsonObject): Upstream {
   }
 }
 
+/** `address` is the name where the file gives none. It gets into texts and metrics, so it is without arguments. */
 function shared(source: ToolSource, fields: JsonObject, address: string) {
   const concurrency = source.value('upstream', 'concurrency');
   const outcomes = source.value('upstream', 'outcomes');
@@ -97,7 +99,7 @@ function readMcp(source: ToolSource, fields: JsonObject): McpUpstream {
   const command = list(fields['command']);
   return {
     kind: 'mcp',
-    ...shared(source, fields, url === null ? `mcp ${command.join(' ')}` : URL.canParse(url) ? new URL(url).host : url),
+    ...shared(source, fields, url === null ? `mcp ${command[0]}` : URL.canParse(url) ? new URL(url).host : url),
     server:
       url === null
         ? { transport: 'stdio', command, env: texts(fields['env']) }
@@ -117,7 +119,7 @@ function readProcess(source: ToolSource, fields: JsonObject): ProcessUpstream {
   const maxOutput = fields['maxOutput'];
   return {
     kind: 'process',
-    ...shared(source, fields, `process ${argv.join(' ')}`),
+    ...shared(source, fields, `process ${argv[0]}`),
     argv,
     cwd: resolve(dirname(source.file), textOr(fields['cwd'], '.')),
     env: texts(fields['env']),

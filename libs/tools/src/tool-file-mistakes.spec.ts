@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseToolFile } from './parse-tool-file.js';
 import { type Edit, problemsOf, refundFile, report } from './refund-tool.spec-helper.js';
+import { runtimeHeaders } from './runtime-headers.js';
 import { ToolFileError } from './tool-file-error.js';
 
 describe('a mistake names line, field and what would be right', () => {
@@ -89,11 +90,11 @@ describe('a mistake names line, field and what would be right', () => {
       [['"{{order_id}}"', '"{{order_id"']],
       '27 upstream.http.headers.X-Order: unbalanced braces; must be like {{order_id}}',
     ],
-    [
-      'a header of the runtime',
-      [['X-Order', 'idempotency-key']],
-      '27 upstream.http.headers.idempotency-key: set by the runtime; remove it',
-    ],
+    ...[...runtimeHeaders, 'Expect', 'TE', 'Idempotency-Key'].map((name): [string, Edit[], string] => [
+      `a header of the runtime, ${name}`,
+      [['X-Order', name]],
+      `27 upstream.http.headers.${name}: set by the runtime; remove it`,
+    ]),
     [
       'a header name with a space',
       [['X-Order', 'X Order']],

@@ -8,6 +8,16 @@ import type { ToolFileProblem } from './tool-file-error.js';
 /** Where a field is: names and indexes from the root of the file. */
 export type Path = readonly string[];
 
+/** A variable that was filled in. */
+export interface Variable {
+  readonly path: Path;
+  readonly name: string;
+  readonly value: string;
+  /** Where it begins in the text that it is a part of now. */
+  readonly at: number;
+  readonly text: string;
+}
+
 /**
  * One tool file while it is being checked: its data with variables filled in, and the line of every field. Mistakes
  * are collected with `report`; readers of values are tolerant, because the shape is checked elsewhere.
@@ -17,6 +27,7 @@ export class ToolSource {
   readonly data: JsonObject;
   /** As written in the file; safe to repeat, since it holds no value of a variable. */
   readonly written: JsonObject;
+  readonly variables: Variable[] = [];
   private readonly found = new Map<string, ToolFileProblem>();
   private readonly contents: YAMLMap;
   private readonly lines = new LineCounter();
@@ -101,7 +112,8 @@ export class ToolSource {
 
   private resolve(value: string, path: Path): string {
     if (path[0] !== 'upstream') return unmaskReferences(value);
-    const { text, missing } = fillIn(value, this.env);
+    const { text, values, missing } = fillIn(value, this.env);
+    this.variables.push(...values.map((each) => ({ ...each, path, text })));
     const [name] = missing;
     if (name !== undefined)
       this.report(path, `the environment variable ${name} is not set; set it, or write \${${name}:-default}`);

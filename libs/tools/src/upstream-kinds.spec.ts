@@ -15,12 +15,29 @@ describe.each(kinds)('a tool of the kind %s', (kind) => {
 
 test('the sandbox differs only in what it says', () => {
   const { upstream, sandbox } = toolOf('http', ['POST, path', 'POST, credential: payments, path']);
-  expect(sandbox).toEqual({ ...upstream, baseUrl: 'https://test.example', name: 'test.example' });
+  expect(sandbox).toEqual({ ...upstream, baseUrl: 'https://test.example', name: 'test.example (sandbox)' });
 });
 
-test('the sandbox of a named upstream fails and slows down by itself', () => {
-  const { upstream, sandbox } = toolOf('http', ['  guarantee:', '  name: payments\n  guarantee:']);
-  expect([upstream.name, sandbox?.name]).toEqual(['payments', 'payments (sandbox)']);
+test('the sandbox of an upstream, named or not, fails and slows down by itself', () => {
+  const namesOf = (...args: Parameters<typeof toolOf>) => {
+    const { upstream, sandbox } = toolOf(...args);
+    return [upstream.name, sandbox?.name];
+  };
+  expect(namesOf('http', ['  guarantee:', '  name: payments\n  guarantee:'])).toEqual([
+    'payments',
+    'payments (sandbox)',
+  ]);
+  expect(namesOf('process')).toEqual(['process refund', 'process refund (sandbox)']);
+});
+
+test('without a name a program is known by itself alone: its arguments may hold secrets', () => {
+  expect(toolOf('process', ['refund, "--key', 'refund, --token=s3cret, "--key']).upstream.name).toBe('process refund');
+  const [from, to] = [
+    'url: "https://real.example/mcp?v=1", headers: { X-Team: agents }',
+    'command: [refunds, --token=s3cret], env: { A: b }',
+  ];
+  const tool = toolOf('mcp', [from, to], ['url: "https://test.example/mcp"', 'env: { A: c }']);
+  expect([tool.upstream.name, tool.sandbox?.name]).toEqual(['mcp refunds', 'mcp refunds (sandbox)']);
 });
 
 test('relative paths start at the folder of the tool file', () => {
@@ -239,6 +256,35 @@ describe('a mistake in the upstream is named', () => {
       'http',
       [['https://test.example', 'https://REAL.example/']],
       'upstream.sandbox: is the real thing under another name; must change baseUrl or credential',
+    ],
+    ...[
+      'https://real.example./',
+      'https://real.example:443',
+      'HTTPS://Real.EXAMPLE.:443',
+      'https://%72eal.example',
+    ].map((url): [string, Kind, Edit[], string] => [
+      `a sandbox that is the real thing written as ${url}`,
+      'http',
+      [['https://test.example', url]],
+      'upstream.sandbox: is the real thing under another name; must change baseUrl or credential',
+    ]),
+    ...[200, 201, 202, 204].map((status): [string, Kind, Edit[], string] => [
+      `a success that means nothing was done, ${status}`,
+      'http',
+      [['  guarantee:', `  statuses: { ${status}: not_executed }\n  guarantee:`]],
+      `upstream.statuses.${status}: not_executed whatever the answer says; must be told by its body, as in outcomes: [{ when: "status = ${status} and data.ok = false", means: not_executed }]`,
+    ]),
+    [
+      'an HTTP lookup by what was never sent',
+      'http',
+      [['?key={{key}}', '?id={{intentId}}']],
+      'upstream.lookup.path: asks by intentId, which the call never sends, so that nothing is ever found; must ask by key, or the call must send it',
+    ],
+    [
+      'an MCP lookup by what was never sent',
+      'mcp',
+      [["{ 'key': key }", "{ 'id': intentId }"]],
+      'upstream.lookup.arguments: asks by intentId, which the call never sends, so that nothing is ever found; must ask by key, or the call must send it',
     ],
     [
       'a sandbox with other headers only',

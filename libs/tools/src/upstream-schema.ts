@@ -67,7 +67,8 @@ export const upstreamSchema: JsonObject = {
       type: 'string',
       pattern: '^[a-z][a-z0-9._-]{0,63}$',
       title: 'a lower-case name such as payments',
-      description: 'Tools of one name share circuit breaker and concurrency limit; left out: its address.',
+      description:
+        'Tools of one name share circuit breaker and concurrency limit; left out: its host, program or module.',
     },
     concurrency: { ...count, description: 'Attempts open at once over all tools of this upstream; 64 when left out.' },
     http: {

@@ -112,7 +112,7 @@ describe('an upstream that gave no answer so many times in a row', () => {
 describe('nobody else is left alone with it', () => {
   test('not another upstream of the same process, nor its sandbox', async () => {
     const { upstream } = toolAt(server.url);
-    const sandbox = toolAt(server.url, { tool: { sandbox: upstream } });
+    const sandbox = toolAt(server.url, { tool: { sandbox: { ...upstream, name: `${upstream.name} (sandbox)` } } });
     await open({ tool: sandbox });
     expect(causeOf(await call({ tool: sandbox }))).toBe('circuit_open');
     expect(await call({ tool: sandbox, sandbox: true })).toMatchObject({ kind: 'executed' });

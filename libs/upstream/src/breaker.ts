@@ -30,7 +30,7 @@ const usual: BreakerSettings = { failures: 20, pauseMs: 5_000 };
 const tryingMs = 1_000;
 
 /**
- * Circuit breakers, one per upstream name and another for its sandbox. They spare time and slots of both sides, and prove
+ * Circuit breakers, one per upstream name; a sandbox has a name of its own. They spare time and slots of both sides, and prove
  * nothing: what they know is of this process only, and is lost with it. Lookups pass them by: they are how an unknown
  * outcome ends, and the last one before its deadline must not be kept back by what happened to calls.
  */
@@ -40,8 +40,7 @@ export class Breakers {
   constructor(private readonly settings: BreakerSettings = usual) {}
 
   /** Runs `attempt`, which never rejects, unless the circuit is open: then nothing is sent, and `not_executed` says so. */
-  call(upstream: Upstream, sandbox: boolean, attempt: () => Promise<Verdict>): Promise<Verdict> {
-    const name = sandbox ? `${upstream.name} (sandbox)` : upstream.name;
+  call({ name }: Upstream, attempt: () => Promise<Verdict>): Promise<Verdict> {
     let breaker = this.#breakers.get(name);
     if (!breaker) {
       breaker = new Breaker(name, this.settings);

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { CallOptions } from './adapter.js';
 import type { WireRequest } from './http-request.js';
+import { refusalToStart, tellSent } from './starting.js';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -82,7 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Over already (limit, abort) while it waited for a connection, or about to be sent a second time.
     const over = this.#done || this.#sent;
-    const refusal = over ? 'over already' : this.#refusal();
+    const refusal = over ? 'over already' : refusalToStart(this.options, 'the first byte');
     if (refusal !== null) {
       if (!over) this.#settle({ kind: 'refused', detail: refusal });
       controller.abort(new Error('not to be sent'));
@@ -91,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     this.#sent = true;
     // undici hands over the header bytes before it returns from this turn.
-    if (this.options.onSend) process.nextTick(() => this.#onSend());
+    if (this.options.onSend) process.nextTick(() => tellSent(this.options));
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
@@ -119,22 +120,6 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#giveUp('failed', error);
-  }
-
-  #onSend(): void {
-    try {
-      this.options.onSend?.();
-    } catch {
-      // Only a notice: the bytes are leaving, and an exception here would end the process.
-    }
-  }
-
-  #refusal(): string | null {
-    try {
-      return this.options.mayStart() ? null : 'the lease was over before the first byte';
-    } catch (error) {
-      return `the lease could not be checked: ${String(error)}`;
-    }
   }
 
   #limit(ms: number, over: () => void): void {

@@ -1,4 +1,5 @@
 import type { HttpPoll, HttpUpstream, LookupDefinition } from '@intendant/contracts';
+import { runtimeHeaders } from '@intendant/tools';
 import type { LookupRequest, PollRequest, UpstreamRequest } from './adapter.js';
 import type { Credential } from './credential.js';
 import { evaluate } from './expression.js';
@@ -19,15 +20,6 @@ export interface WireRequest {
 }
 
 const attemptHeader = 'X-Attempt-Id';
-
-/**
- * Ours alone: a tool file that set them would break the one promise they carry; and those that belong to one connection
- * (RFC 9110, 7.6.1), for which HTTP/2 has no place at all: undici dies of them.
- */
-const reserved = new Set([
-  ...['idempotency-key', 'x-attempt-id', 'content-length', 'transfer-encoding', 'expect'],
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade', 'http2-settings'],
-]);
 
 /** @throws MappingError when the tool file's mapping cannot be filled in from this request */
 export async function buildCall({
@@ -61,8 +53,11 @@ export function buildQuestion(
   { upstream, request, credential }: Task<HttpUpstream, LookupRequest | PollRequest>,
   question: LookupDefinition | HttpPoll,
 ): WireRequest {
+  const values = { ...request, asks: true };
+  // Those of the tool are as in a call; these say what is asked for.
+  for (const template of Object.values(question.headers)) fillHeader(template, values);
   return {
-    ...target(upstream.baseUrl, question.path, request),
+    ...target(upstream.baseUrl, question.path, values),
     method: question.method,
     headers: addHeaders([], { ...upstream.headers, ...question.headers }, false, request, credential),
     body: null,
@@ -107,7 +102,7 @@ function addHeaders(
   const own = new Map<string, [name: string, value: string]>();
   for (const [name, template] of Object.entries(templates)) {
     const id = name.toLowerCase();
-    if (reserved.has(id) || id === credential?.header.name.toLowerCase())
+    if (runtimeHeaders.has(id) || id === credential?.header.name.toLowerCase())
       throw new MappingError(`the header ${name} cannot be set by a tool`);
     own.set(id, [name, fillHeader(template, values)]);
   }

@@ -18,8 +18,12 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function answered(answer: string, changes: ToolChanges = {}, args: JsonObject = { order: 'o1' }) {
+function answered(answer: string, changes: ToolChanges = {}, args: JsonObject = { order: 'o1' }) {
   server.script({ at: 'request', send: answer, then: 'keep' });
+  return asked(changes, args);
+}
+
+function asked(changes: ToolChanges, args: JsonObject) {
   const tool = toolAt(server.url, { ...changes, lookup: { absentStatuses: [], ...changes.lookup } });
   return adapter.lookup({
     tool,
@@ -40,6 +44,23 @@ test('a lookup asks with the key in its address and none among its headers, and 
   expect(request).toMatchObject({ method: 'GET', path: '/acts?key=key%201', headers: { authorization: 'Bearer t' } });
   expect(request?.headers).not.toHaveProperty('idempotency-key');
   expect(request?.headers).not.toHaveProperty('x-attempt-id');
+});
+
+test.each([
+  { of: 'query', lookup: { path: '/acts?reference={{order}}' } },
+  { of: 'header', lookup: { path: '/acts', headers: { 'X-Reference': '{{order}}' } } },
+])('an empty value in the $of of a lookup asks for everything, so it is not asked', async ({ lookup }) => {
+  const before = server.requests.length;
+  for (const order of ['', ' ']) {
+    expect(await asked({ lookup }, { order })).toEqual({
+      kind: 'cannot_tell',
+      detail: '{{order}} is empty, which asks for everything',
+    });
+  }
+  expect(server.requests.length).toBe(before);
+  // The headers of the tool say who asks, and may be empty as in a call.
+  const upstream = { headers: { 'X-Note': '{{order}}' } };
+  expect(await answered(json([]), { upstream, lookup: {} }, { order: '' })).toEqual({ kind: 'absent' });
 });
 
 test('an effect that is found gives its receipt, from a bare list and from an envelope', async () => {

@@ -1,6 +1,7 @@
 import type { HttpUpstream } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { MisbehavingServer, toolAt } from '@intendant/testing';
+import { runtimeHeaders } from '@intendant/tools';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Upstreams } from './index.js';
 
@@ -74,6 +75,10 @@ test('path, headers and body are filled in from the request', async () => {
   expect(request.path).toBe('/v2/orders/%C3%A4%2F1%20%26%3F%23/refunds/key-1?i=int-1&n=2');
   expect(request.headers).toMatchObject({ 'x-order': 'o 2', 'content-type': 'application/merge-patch+json' });
   expect(JSON.parse(request.body.text)).toEqual({ order: 'ä/1 &?#', ref: 'key-1', lines: [{ id: 1 }, { id: 2 }] });
+});
+
+test.each([...runtimeHeaders])("the header %s is the runtime's alone", async (name) => {
+  await expectRefused({ headers: { [name.toUpperCase()]: 'x' } }, {});
 });
 
 test('a call without a body expression has no body', async () => {

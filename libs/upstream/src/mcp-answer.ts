@@ -10,8 +10,13 @@ import { messageOf } from './short-text.js';
 import { ruleOf } from './status-table.js';
 import { type Meaning, viewOf } from './view.js';
 
-/** Codes of JSON-RPC 2.0 by which a server says that it did not even begin: parse error to invalid params. */
-const refusals = new Set([-32700, -32600, -32601, -32602]);
+/** Codes of JSON-RPC 2.0 by which a server says that it did not even begin: parse error to method not found. */
+const refusals = new Set([-32700, -32600, -32601]);
+/**
+ * Invalid params. The official server library says the same when the tool has run and its result does not fit the
+ * tool's output schema (docs/decisions/0018).
+ */
+const invalidParams = -32602;
 const internalError = -32603;
 /** What servers on the official SDKs call a session they do not know, beside a status of 404 or 400. */
 const sessionErrors = new Set([-32000, -32001]);
@@ -39,9 +44,9 @@ export async function mcpVerdict(
     case 'result':
       return read(ofResult(tool, readToolResult(result.result), poll !== null));
     case 'error':
-      return read(ofError(result));
+      return read(ofError(tool, result));
     case 'status':
-      return read(ofStatus(result, poll !== null));
+      return read(ofStatus(tool, result, poll !== null));
     case 'useless':
       return useless(tool, result);
     case 'no_session':
@@ -88,7 +93,7 @@ function ofResult(tool: ToolDefinition, result: ToolResult, canPoll: boolean): R
   };
 }
 
-function ofError({ code, message, data }: Extract<McpResult, { kind: 'error' }>): Reading {
+function ofError(tool: ToolDefinition, { code, message, data }: Extract<McpResult, { kind: 'error' }>): Reading {
   const body = plain(data ?? null);
   const words = data === undefined ? message : `${message} ${body.ok ? JSON.stringify(body.data) : ''}`;
   return {
@@ -98,11 +103,17 @@ function ofError({ code, message, data }: Extract<McpResult, { kind: 'error' }>)
       words,
       body,
     },
-    general: meaning(refusals.has(code) ? 'not_executed' : 'unknown'),
+    general: meaning(
+      refusals.has(code) || (code === invalidParams && tool.effect === 'read') ? 'not_executed' : 'unknown',
+    ),
   };
 }
 
-function ofStatus({ answer, inSession }: Extract<McpResult, { kind: 'status' }>, canPoll: boolean): Reading {
+function ofStatus(
+  tool: ToolDefinition,
+  { answer, inSession }: Extract<McpResult, { kind: 'status' }>,
+  canPoll: boolean,
+): Reading {
   const { status, whole } = answer;
   const words = answer.body.toString('utf8');
   const parsed = parseBody(answer.body);
@@ -115,7 +126,10 @@ function ofStatus({ answer, inSession }: Extract<McpResult, { kind: 'status' }>,
       body: whole ? parsed : { ok: false, cause: 'response_too_large', why: `more than ${answer.body.length} bytes` },
       retryAfterMs: retryAfterMs(answer.headers),
     },
-    general: statusMeaning(status, code, inSession, canPoll),
+    general:
+      code === invalidParams && tool.effect !== 'read'
+        ? meaning('unknown')
+        : statusMeaning(status, code, inSession, canPoll),
   };
 }
 

@@ -119,7 +119,7 @@ async function perform({ drop, signal }: ServedCall, reaction: Reaction): Promis
     case 'accept':
       return structured(reaction.data);
     case 'refuse':
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'no');
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'no');
     case 'error':
       return { isError: true, content: [{ type: 'text', text: 'broken' }] };
     case 'garbage':

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@intendant/intent';
 import type { RequestId, TransportSendOptions } from '@modelcontextprotocol/client';
 import type { Answer, ExchangeOptions, ExchangeResult, FailureKind } from './exchange.js';
+import { refusalToStart, tellSent } from './starting.js';
 
 /** Parameters of a `tools/call`. */
 export interface ToolCall {
@@ -80,6 +81,12 @@ export class McpExchange {
   status: number | null = null;
   /** Why its connection broke. */
   broken: unknown = null;
+  /**
+   * Makes sure that nothing of it leaves any more, for a transport that may still hold some of it; null: it holds
+   * nothing. Nobody may be told what became of the request while the rest of it can still arrive.
+   */
+  recall: () => Promise<void> | null = () => null;
+  #recalling = false;
   #sent = false;
   #done = false;
   #resolve: (result: McpResult) => void = () => {};
@@ -110,20 +117,20 @@ export class McpExchange {
   /** To be called with nothing between it and the first byte; `false` means that no byte may leave. */
   start(): boolean {
     if (this.#done || this.#sent) return false;
-    const refusal = this.#refusal();
+    const refusal = refusalToStart(this.options, 'the first byte');
     if (refusal !== null) {
       this.settle({ kind: 'refused', detail: refusal });
       return false;
     }
     this.#sent = true;
-    if (this.options.onSend) process.nextTick(() => this.#onSend());
+    if (this.options.onSend) process.nextTick(() => tellSent(this.options));
     return true;
   }
 
   /** The transport has nothing more to say: whatever answer there was has been told. */
   ended(): void {
     if (this.broken !== null) this.failed(this.broken);
-    else if (this.#sent) this.settle({ kind: 'useless', cause: 'no_answer', detail: 'it ended without an answer' });
+    else if (this.#sent) this.useless('no_answer', 'it ended without an answer');
     else this.failed(new Error('it was not sent'));
   }
 
@@ -133,6 +140,7 @@ export class McpExchange {
 
   /** Something came that cannot be understood. */
   useless(cause: string, detail: string): void {
+    if (this.#recalling) return;
     if (this.#sent) this.settle({ kind: 'useless', cause, detail });
     else this.failed(new Error(detail));
   }
@@ -147,27 +155,18 @@ export class McpExchange {
   }
 
   #giveUp(kind: FailureKind, error: unknown): void {
-    if (this.#done) return;
-    this.settle({ kind, sent: this.#sent, status: this.status, error });
+    if (this.#done || this.#recalling) return;
+    const result = { kind, sent: this.#sent, status: this.status, error };
+    const recalled = this.#sent && kind !== 'failed' ? this.recall() : null;
+    if (recalled !== null) {
+      this.#recalling = true;
+      void recalled.then(() => this.settle(result));
+      return;
+    }
+    this.settle(result);
     // The server hears of it first, over a connection of its own.
     if (this.#sent && kind !== 'failed') this.cancelled.abort(new Error(kind));
     this.over.abort();
-  }
-
-  #refusal(): string | null {
-    try {
-      return this.options.mayStart() ? null : 'the lease was over before the first byte';
-    } catch (error) {
-      return `the lease could not be checked: ${String(error)}`;
-    }
-  }
-
-  #onSend(): void {
-    try {
-      this.options.onSend?.();
-    } catch {
-      // Only a notice: the bytes are leaving, and an exception here would end the process.
-    }
   }
 
   #connectLimit(): void {

@@ -25,6 +25,8 @@ export interface ProcessOptions {
 /** How long a server may take to end by itself, first after the end of its input, then after SIGTERM; in ms. */
 const graceMs = 500;
 const endMs = 5_000;
+/** How long a verdict waits for the end of a server that was killed; a lease has more time than that to spare. */
+const recallMs = 2_000;
 /** Most characters of what it writes on stderr that are kept, from the end. */
 const lastWords = 2_000;
 
@@ -75,12 +77,16 @@ export class McpProcess implements Transport {
     const child = this.#child;
     if (child === null || this.ending !== null) throw new Error('the server is not running');
     const line = serializeMessage(message);
+    let written = false;
     if (isJSONRPCRequest(message) && message.method === 'tools/call') {
       const exchange = exchangeOf(this.options.find, options);
       exchange.rpcId = message.id;
       if (!exchange.start()) throw new Error('not to be sent');
+      exchange.recall = () => (written ? null : this.#recall());
     }
-    child.stdin.write(line);
+    child.stdin.write(line, () => {
+      written = true;
+    });
   }
 
   /** Ends the server, by force where it must, and waits until nothing of it is left. */
@@ -114,6 +120,12 @@ export class McpProcess implements Transport {
         this.onerror?.(error as Error);
       }
     }
+  }
+
+  /** The server does not read: what it was given up for must not reach it once it does. */
+  async #recall(): Promise<void> {
+    this.#stop('server_exited', 'the server was ended, since it did not read a call that was given up');
+    await this.#goneWithin(recallMs);
   }
 
   /** Follows the child to its end, which takes the rest of its group along. */

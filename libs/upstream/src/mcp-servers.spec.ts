@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { McpUpstream, ToolDefinition } from '@intendant/contracts';
-import type { Verdict } from '@intendant/intent';
+import type { JsonObject, Verdict } from '@intendant/intent';
 import { toolAt, until } from '@intendant/testing';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, inputRequired, Server } from '@modelcontextprotocol/server';
@@ -28,7 +29,7 @@ afterEach(() => adapter.close());
 let calls = 0;
 
 function call(server: McpUpstream['server'], options: Options = {}): Promise<Verdict> {
-  const { credential = null, signal, limits = {}, changes = {}, file, by = adapter } = options;
+  const { credential = null, signal, limits = {}, changes = {}, file, by = adapter, args = { n: 1 } } = options;
   const upstream: McpUpstream = {
     kind: 'mcp',
     name: 'real',
@@ -49,7 +50,7 @@ function call(server: McpUpstream['server'], options: Options = {}): Promise<Ver
       credential,
       request: {
         tool: file === undefined ? tool : { ...tool, file },
-        args: { n: 1 },
+        args,
         key: 'k',
         intentId: 'i',
         tenant: 't',
@@ -69,6 +70,7 @@ interface Options {
   readonly changes?: Partial<McpUpstream>;
   readonly file?: string;
   readonly by?: McpAdapter;
+  readonly args?: JsonObject;
 }
 
 const bearer = (secret: string, refused?: () => void): Credential => ({
@@ -138,11 +140,21 @@ describe('a server over HTTP', () => {
     expect(server.count('notifications/cancelled')).toBe(1);
   });
 
-  test('refuses a tool that it does not have, and an exception of a tool is unknown', async () => {
+  test('whose tool throws says nothing', async () => {
     serve = () => {
       throw new Error('half-way');
     };
     expect(await call(here())).toMatchObject({ kind: 'unknown', cause: 'rpc_-32603' });
+  });
+
+  test('that calls the result of its own tool invalid params has run the tool', async () => {
+    let effects = 0;
+    serve = () => {
+      effects += 1;
+      return { content: 'no list' } as never;
+    };
+    expect(await call(here())).toMatchObject({ kind: 'unknown', cause: 'rpc_-32602' });
+    expect(effects).toBe(1);
   });
 });
 
@@ -377,6 +389,34 @@ describe('a server on stdio', () => {
       data: { id: 'r-1' },
     });
   });
+
+  test.each(['call_timeout', 'aborted'])(
+    'that does not read is gone before the verdict %s on a call that it has not got whole',
+    async (cause) => {
+      // What is written stays in the pipe from here on, which holds 64 KiB.
+      const server = scripted(
+        'result(id, { id })',
+        `setInterval(() => {}, 1000); process.stdin.on('data', (text) => String(text).includes('notifications/initialized')
+          && !require('fs').existsSync('${folder}/reads') && process.stdin.pause());`,
+      );
+      const given = new AbortController();
+      const args = { text: 'x'.repeat(1_000_000) };
+      const limits = cause === 'aborted' ? {} : { callMs: 1_500 };
+      const pending = call(server, { args, limits, signal: given.signal });
+      await until(() => existsSync(join(folder, 'lines')), 'the server runs');
+      if (cause === 'aborted') {
+        const said = () => readFileSync(join(folder, 'lines'), 'utf8');
+        await until(() => said().includes('notifications/initialized'), 'the call is under way');
+        given.abort();
+      }
+      expect(await pending).toMatchObject({ kind: 'unknown', cause });
+      const [pid] = (await lines('pids')).map(Number);
+      expect(alive(pid ?? 0)).toBe(false);
+      expect(await lines('lines')).not.toContain('tools/call');
+      await writeFile(join(folder, 'reads'), '');
+      expect(await call(server, { args })).toMatchObject({ kind: 'executed' });
+    },
+  );
 
   test('hears that a call took too long; others over the same pipe go on', async () => {
     const server = scripted(`if (params._meta['intendant/attemptId'] !== 'a-${calls + 1}') result(id, { id: 'r-2' });`);

@@ -105,6 +105,11 @@ export class McpSession {
     return !this.#retired && this.#ending === null;
   }
 
+  /** True while a call has no result. */
+  get busy(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Hands the call to the transport, once; what becomes of it is told to the exchange. */
   ask(exchange: McpExchange, call: ToolCall): void {
     if (exchange.done) return;

@@ -18,7 +18,7 @@ server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
   const { kind, data } = await response.json();
   switch (kind) {
     case 'refuse':
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'no');
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'no');
     case 'error':
       return { isError: true, content: [{ type: 'text', text: 'broken' }] };
     case 'garbage':

@@ -149,7 +149,7 @@ describe('a status is read as for any other POST, and is followed by nothing', (
   });
 
   test('so is one that it refuses with a 400, as official servers do; another 400 is for good', async () => {
-    server.script(...handshake, answer(400, rpcError(-32000, null)), ...handshake, answer(400, rpcError(-32602)));
+    server.script(...handshake, answer(400, rpcError(-32000, null)), ...handshake, answer(400, rpcError(-32600)));
     expect(await call()).toMatchObject({ kind: 'not_executed', cause: 'http_400', transient: true });
     expect(await call(toolHere(), 'a-2')).toMatchObject({ kind: 'not_executed', cause: 'http_400', transient: false });
   });
@@ -169,7 +169,7 @@ describe('a status is read as for any other POST, and is followed by nothing', (
 });
 
 describe('an error of JSON-RPC', () => {
-  test.each([-32700, -32600, -32601, -32602])('%i says that nothing was executed', async (code) => {
+  test.each([-32700, -32600, -32601])('%i says that nothing was executed', async (code) => {
     server.script(...handshake, answer(200, rpcError(code)));
     expect(await call()).toMatchObject({ kind: 'not_executed', cause: `rpc_${code}`, transient: false, detail: 'no' });
     await expectOneCall();
@@ -181,6 +181,24 @@ describe('an error of JSON-RPC', () => {
     expect(await call()).toMatchObject({ kind: 'unknown', cause: `rpc_${code}` });
     await expectOneCall();
   });
+
+  test.each([200, 400])(
+    '-32602 with status %i may come after the effect, and says nothing but to a read',
+    async (status) => {
+      const refusal = (n: number) => answer(status, rpcError(-32602, n));
+      // After a 400 there is a new session.
+      const again = status === 400 ? handshake : [];
+      server.script(...handshake, refusal(1), ...again, refusal(2), ...again, refusal(3));
+      const cause = status === 200 ? 'rpc_-32602' : 'http_400';
+      expect(await call()).toMatchObject({ kind: 'unknown', cause });
+      const read = { ...toolHere(), effect: 'read' } as const;
+      expect(await call(read, 'a-2')).toMatchObject({ kind: 'not_executed', cause, transient: false });
+      const outcomes = [
+        { when: '$code = -32602 and $contains($text, "no")', means: 'not_executed', receipt: null } as const,
+      ];
+      expect(await call(toolHere({ outcomes }), 'a-3')).toMatchObject({ kind: 'not_executed', cause });
+    },
+  );
 
   test('can be read by the tool file', async () => {
     server.script(...handshake, answer(200, rpcError(-32099)));

@@ -10,6 +10,7 @@ import { runFunction, type Settled } from './module-run.js';
 import { moduleVerdict } from './module-verdict.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { messageOf } from './short-text.js';
+import { refusalToStart, tellSent } from './starting.js';
 
 /**
  * Modules written with `defineTool`, which run in this process: trusted code, bound by no egress rule, that must not
@@ -47,17 +48,13 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
     }
     if (this.#closed) return notExecuted('client_closed', true, 'shutting down');
     if (options.signal?.aborted) return notExecuted('aborted_unsent', true, messageOf(options.signal.reason));
-    const refusal = refusalOf(options);
+    const refusal = refusalToStart(options, 'the module was called');
     if (refusal !== null) return notExecuted('lease_over', true, refusal);
     const call = { ...questionOf(task), attemptId: request.attemptId };
     const { onLate } = options;
     const late = onLate && ((value: unknown) => void this.#late(task, value, onLate));
     const running = this.#run(task, options.signal, (context) => module.execute(call, context), late);
-    try {
-      options.onSend?.();
-    } catch {
-      // Only a notice: it runs.
-    }
+    tellSent(options);
     return moduleVerdict(request.tool, await running, this.maxBytes, this.validateOutput);
   }
 
@@ -126,12 +123,4 @@ function questionOf({ request, credential }: Task<ModuleUpstream>): ToolQuestion
     sandbox,
     credential: credential?.secret ?? null,
   };
-}
-
-function refusalOf({ mayStart }: CallOptions): string | null {
-  try {
-    return mayStart() ? null : 'the lease was over before the module was called';
-  } catch (error) {
-    return `the lease could not be checked: ${String(error)}`;
-  }
 }

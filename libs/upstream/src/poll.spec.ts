@@ -50,6 +50,15 @@ async function accepted(headers: Record<string, string>, body = '', baseUrl = se
   return verdict.data;
 }
 
+test('an empty value in the query of a poll asks for everything, so it is not asked', async () => {
+  const before = server.requests.length;
+  expect(await poll({ path: '/operations?id={{accepted.id}}' }, { id: '' })).toEqual({
+    kind: 'pending',
+    detail: '{{accepted.id}} is empty, which asks for everything',
+  });
+  expect(server.requests.length).toBe(before);
+});
+
 test('a poll asks for what the upstream promised, as the tool does, and without its key', async () => {
   await polled(json({ state: 'queued' }));
   const request = server.requests.at(-1);
@@ -160,7 +169,7 @@ test.each<[Json, string]>([
   ['id', '{{accepted.id}} has no value'],
   [{ id: { id: 1 } }, '{{accepted.id}} is not a plain value'],
   [{ id: [1] }, '{{accepted.id}} is not a plain value'],
-  [{ id: '' }, '{{accepted.id}} is empty'],
+  [{ id: '' }, '{{accepted.id}} is empty, which asks for everything'],
   [{ id: '..' }, 'the path contains a "." or ".." segment'],
   [{ id: '../admin' }, 'the path contains a "." or ".." segment'],
   [{ id: '\ud800' }, '{{accepted.id}} is not well-formed text'],

@@ -36,7 +36,8 @@ export class ProcessAdapter implements KindAdapter<ProcessUpstream> {
     let program: Program;
     try {
       const input = await inputOf(upstream.input, request);
-      program = programOf(task, upstream.argv, input, { INTENDANT_ATTEMPT_ID: request.attemptId });
+      const argv = fillArgv(upstream.argv, request);
+      program = programOf(task, argv, input, { INTENDANT_ATTEMPT_ID: request.attemptId });
     } catch (error) {
       return notExecuted('request_mapping', false, messageOf(error));
     }
@@ -92,7 +93,7 @@ export class ProcessAdapter implements KindAdapter<ProcessUpstream> {
     input: object,
     options: LookupOptions,
   ): Promise<Ended | string> {
-    const program = programOf(task, argv, JSON.stringify(input), {});
+    const program = programOf(task, fillArgv(argv, { ...task.request, asks: true }), JSON.stringify(input), {});
     if (this.#closed) return 'shutting down';
     if (options.signal?.aborted) return 'aborted';
     const ran = await this.#run(program, task, { ...options, mayStart: () => true });
@@ -110,10 +111,9 @@ export class ProcessAdapter implements KindAdapter<ProcessUpstream> {
   }
 }
 
-/** @throws MappingError */
 function programOf(
   { upstream, request, credential }: Task<ProcessUpstream, LookupRequest | PollRequest>,
-  argv: Argv,
+  argv: readonly string[],
   input: string,
   ids: Readonly<Record<string, string>>,
 ): Program {
@@ -125,7 +125,7 @@ function programOf(
     ...(credential === null ? {} : { INTENDANT_CREDENTIAL: credential.secret }),
     ...ids,
   };
-  return { argv: fillArgv(argv, request), cwd: upstream.cwd, env, input };
+  return { argv, cwd: upstream.cwd, env, input };
 }
 
 /** @throws MappingError */

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions } from './adapter.js';
 import { endGroup, signalGroup } from './process-group.js';
+import { refusalToStart, tellSent } from './starting.js';
 
 /** Between the request to end (SIGTERM) and the end (SIGKILL). */
 const graceMs = 500;
@@ -43,7 +44,7 @@ export interface Ended extends Exit {
   /** Whole lines only where there was too much: half a secret would be recognised by nobody. */
   readonly stderr: string;
   readonly stopped: Stopped | null;
-  /** False: something of its group still runs, and cannot be ended. */
+  /** False: something of it still runs: its group cannot be ended, or what left the group holds its output open. */
   readonly gone: boolean;
 }
 
@@ -58,7 +59,7 @@ export type Ran =
  * gone, which is given up a few seconds after the limit. Never rejects.
  */
 export async function runProgram(program: Program, options: RunOptions): Promise<Ran> {
-  const refusal = refusalOf(options);
+  const refusal = refusalToStart(options, 'the process was started');
   if (refusal !== null) return { kind: 'refused', detail: refusal };
   const [file = '', ...args] = program.argv;
   let child: ChildProcessWithoutNullStreams;
@@ -78,6 +79,8 @@ class Run {
   readonly #stderr: Buffer[] = [];
   #stdoutBytes = 0;
   #stderrBytes = 0;
+  /** Its number may be given to others from now on. */
+  #over = false;
   /** What follows on a request to end that is not heard. */
   #next: NodeJS.Timeout | undefined;
   readonly #exited: Promise<Exit>;
@@ -110,20 +113,23 @@ class Run {
     abort?.addEventListener('abort', onAbort, { once: true });
     if (abort?.aborted) onAbort();
     const { exit, signal } = await this.#exited;
+    this.#over = true;
     clearTimeout(limit);
     clearTimeout(this.#next);
     abort?.removeEventListener('abort', onAbort);
 
-    const gone = await endGroup(this.pid);
-    await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
+    const ended = await endGroup(this.pid);
+    const drained = await Promise.race([closed.then(() => true), delay(drainMs, false, { ref: false })]);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     const stdout = Buffer.concat(this.#stdout);
+    const gone = ended && drained;
     return { kind: 'ended', exit, signal, stdout, stderr: this.#words(), stopped: this.#stopped, gone };
   }
 
   #stop(why: Stopped): void {
     if (this.#stopped !== null) return;
     this.#stopped = why;
+    if (this.#over) return;
     signalGroup(this.pid, 'SIGTERM');
     this.#next = setTimeout(() => {
       signalGroup(this.pid, 'SIGKILL');
@@ -148,22 +154,6 @@ class Run {
   }
 }
 
-function refusalOf({ mayStart }: CallOptions): string | null {
-  try {
-    return mayStart() ? null : 'the lease was over before the process was started';
-  } catch (error) {
-    return `the lease could not be checked: ${String(error)}`;
-  }
-}
-
 function errorOf(child: ChildProcessWithoutNullStreams): Promise<unknown> {
   return new Promise((resolve) => child.once('error', resolve));
-}
-
-function tellSent({ onSend }: CallOptions): void {
-  try {
-    onSend?.();
-  } catch {
-    // Only a notice: the process runs.
-  }
 }

@@ -28,7 +28,10 @@ export async function processVerdict(
     const detail = `ended by ${howItEnded(ran)} after it was told to${survivors(ran)}: ${wordsOf(ran)}`;
     return { kind: 'unknown', cause: ran.stopped === 'timeout' ? 'call_timeout' : 'aborted', detail };
   }
-  return read(tool, upstream, ran, validate);
+  const verdict = await read(tool, upstream, ran, validate);
+  if (ran.gone || verdict.kind !== 'not_executed' || tool.effect === 'read') return verdict;
+  // What it left behind may still do what the process itself says it has not done.
+  return { kind: 'unknown', cause: 'survivor', detail: `${verdict.cause}${survivors(ran)}: ${verdict.detail}` };
 }
 
 function read(tool: ToolDefinition, upstream: ProcessUpstream, ran: Ended, validate: ValidateOutput): Promise<Verdict> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Argv, ProcessUpstream, ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { lookupReading, needsReceipt, pollReading, toolOf, until } from '@intendant/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CallOptions } from './adapter.js';
 import { ProcessAdapter } from './process-adapter.js';
 import { isAlive } from './process-harness.spec-helper.js';
@@ -295,6 +295,31 @@ test.runIf(existsSync('/usr/bin/setsid'))(
   },
 );
 
+test.runIf(existsSync('/usr/bin/setsid')).each([
+  { effect: 'write', kind: 'unknown', cause: 'survivor' },
+  { effect: 'read', kind: 'not_executed', cause: 'exit_3' },
+] as const)(
+  'a $effect that says it did nothing while something of it runs on outside the group is $kind',
+  async ({ effect, ...verdict }) => {
+    const script = `setsid sh -c '${noteSelf}; exec sleep 60' & until test -s pids; do sleep 0.01; done; exit 3`;
+    const changes = { upstream: { exits: { 3: 'not_executed' } }, tool: { effect } } as const;
+    expect(await call(sh(script), changes)).toMatchObject(verdict);
+    for (const pid of started()) process.kill(pid, 'SIGKILL');
+    await until(() => !started().some(isRunning), 'it has ended');
+  },
+);
+
+test.runIf(existsSync('/usr/bin/setsid'))('a group that is gone gets no signal, whatever still comes', async () => {
+  const kill = vi.spyOn(process, 'kill');
+  const script = `setsid sh -c '${noteSelf}; while kill -0 $1; do sleep 0.01; done 2> /dev/null; yes' sh $$ & until test -s pids; do sleep 0.01; done`;
+  const ran = call(sh(script));
+  expect(await ran).toMatchObject({ kind: 'unknown', cause: 'response_too_large' });
+  expect(kill.mock.calls.filter(([pid, signal]) => pid < 0 && signal === 'SIGTERM')).toEqual([]);
+  kill.mockRestore();
+  for (const pid of started()) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  await until(() => !started().some(isRunning), 'it has ended');
+});
+
 test('the exit statuses that the tool file declares are absence, and no other is', async () => {
   const ask = (script: string) => {
     const upstream = { lookup: { argv: sh(script, '{{key}}'), absentExits: [4], ...lookupReading } };
@@ -310,6 +335,18 @@ test('the exit statuses that the tool file declares are absence, and no other is
   expect(await ask('printf \'{"found":[{"id":"%s"}]}\' "$1"')).toEqual({ kind: 'present', data: { id: 'key-1' } });
   expect(await ask('echo nothing')).toMatchObject({ kind: 'cannot_tell', detail: 'the lookup answered no JSON' });
   expect(await ask('yes')).toMatchObject({ kind: 'cannot_tell', detail: 'the lookup answered too much' });
+});
+
+test('an empty value in a lookup asks for everything, so nothing is started; in a call it is a value', async () => {
+  const argv = sh(`${noteSelf}; echo '{"found":[{"id":"of another"}]}'`, '--reference={{order}}');
+  const args = { order: '' };
+  const lookup = { argv, absentExits: [], ...lookupReading };
+  expect(await adapter.lookup(taskOf(sh(good), { upstream: { lookup }, args }), {})).toEqual({
+    kind: 'cannot_tell',
+    detail: '{{order}} is empty, which asks for everything',
+  });
+  expect(started()).toEqual([]);
+  expect(await call(echo('--note={{order}}'), { args })).toMatchObject({ data: { args: ['--note='] } });
 });
 
 test('a poll may name what the upstream answered; without it nothing is started', async () => {

@@ -1,4 +1,4 @@
-import type { Upstream } from '@intendant/contracts';
+import type { FilledIn, Upstream } from '@intendant/contracts';
 import type { Json } from '@intendant/intent';
 import type { LookupRequest } from './adapter.js';
 import type { Credential } from './credential.js';
@@ -29,24 +29,26 @@ export class Redactor {
 
   /** Texts are for people, so every value of a header or a variable goes, secret or not. */
   text(text: string): string {
-    const pattern = this.#pattern(carried(this.upstream));
+    const pattern = this.#pattern(carried(this.upstream), this.request.tool.filledIn ?? []);
     return pattern === null ? text : text.replace(pattern, redacted);
   }
 
   /**
    * Data is for programs: only secrets go, which are the credential and what headers and variables with a telling name
-   * hold. Where a field of the request is filled in, the value is nobody's secret, and receipts repeat it rightly.
+   * hold. Where a field of the request is filled in, the value is nobody's secret, and receipts repeat it rightly; what
+   * the environment has put beside it is one.
    */
   data(data: Json): Json {
-    const secrets = carried(this.upstream).filter(isSecret);
-    const pattern = this.#pattern(secrets);
+    const filledIn = (this.request.tool.filledIn ?? []).filter(({ names }) => names.some((n) => secretName.test(n)));
+    const pattern = this.#pattern(carried(this.upstream).filter(isSecret), filledIn);
     return pattern === null || JSON.stringify(data).search(pattern) < 0 ? data : cleaned(data, pattern);
   }
 
-  #pattern(headers: readonly Carried[]): RegExp | null {
+  #pattern(headers: readonly Carried[], filledIn: readonly FilledIn[]): RegExp | null {
     const { credential, request } = this;
-    if (headers.length === 0 && credential === null) return null;
-    const values = headers.flatMap(({ template }) => filledIn(template, request));
+    if (headers.length === 0 && filledIn.length === 0 && credential === null) return null;
+    const values = headers.flatMap(({ template }) => asSent(template, request));
+    for (const { value } of filledIn) values.push(value);
     if (credential !== null) values.push(credential.header.value, credential.secret, ...(credential.former ?? []));
     return patternOf(values, credential?.refused !== undefined);
   }
@@ -75,7 +77,7 @@ function isSecret({ name, template }: Carried): boolean {
   return alwaysSecret.test(name) || (secretName.test(name) && !template.includes('{{'));
 }
 
-function filledIn(template: string, request: LookupRequest): string[] {
+function asSent(template: string, request: LookupRequest): string[] {
   try {
     // Servers strip the blanks around a value, so an echo comes without them.
     return [fillHeader(template, request).trim()];

@@ -1,5 +1,7 @@
+import { MetricsModule } from '@intendant/runtime';
 import { MisbehavingServer, type ToolChanges, toolAt } from '@intendant/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { asking } from './asking.spec-helper.js';
 import { type ExchangeOptions, exchange } from './exchange.js';
 import type { WireRequest } from './http-request.js';
 import { type CallOptions, Upstreams } from './index.js';
@@ -152,6 +154,19 @@ test('a sandbox call never goes to the real address', async () => {
     transient: false,
   });
   expect(server.connections).toBe(0);
+});
+
+test('attempts that end before anything is asked of an adapter are counted, too', async () => {
+  const tool = toolAt(server.url, { tool: { name: 'counted.when.unsent' }, upstream: { credential: 'nobody' } });
+  const request = { ...asking(tool), attemptId: 'a-1' };
+  expect(await adapter.call({ ...request, sandbox: true }, { mayStart: () => true })).toMatchObject({
+    cause: 'no_sandbox',
+  });
+  expect(await adapter.call(request, { mayStart: () => true })).toMatchObject({ cause: 'credential_unavailable' });
+  const [Metrics] = Reflect.getMetadata('controllers', MetricsModule);
+  expect(await new Metrics().read()).toContain(
+    'intendant_attempts_total{tool="counted.when.unsent",verdict="not_executed"} 2',
+  );
 });
 
 test('a closed adapter sends nothing', async () => {

@@ -2,6 +2,8 @@ import type { Json, JsonObject } from '@intendant/intent';
 import { MappingError } from './mapping-error.js';
 
 export interface TemplateValues {
+  /** True for lookups and polls, which ask for one thing: without a value most upstreams list everything. */
+  readonly asks?: boolean;
   readonly key: string;
   readonly intentId: string;
   readonly args: JsonObject;
@@ -64,11 +66,15 @@ export function fillHeader(template: string, values: TemplateValues): string {
 /**
  * Fills the placeholders with what `write` makes of their values.
  *
- * @throws MappingError when a value is missing, or is an object or a list
+ * @throws MappingError when a value is missing, is an object or a list, or is empty in a question
  */
 export function fill(template: string, values: TemplateValues, write: (text: string, name: string) => string): string {
   if (!template.includes('{{')) return template;
-  return template.replace(placeholder, (_, name: string) => write(textOf(lookUp(name, values), name), name));
+  return template.replace(placeholder, (_, name: string) => {
+    const text = textOf(lookUp(name, values), name);
+    if (values.asks && text.trim() === '') throw new MappingError(`{{${name}}} is empty, which asks for everything`);
+    return write(text, name);
+  });
 }
 
 function lookUp(name: string, values: TemplateValues): Json | undefined {

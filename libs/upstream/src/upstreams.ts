@@ -58,21 +58,9 @@ export class Upstreams implements UpstreamAdapter {
 
   async call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
     const since = monotonic();
-    const upstream = upstreamOf(request);
-    // The real address must not take the place of a sandbox that is not there.
-    if (upstream === null) return notExecuted('no_sandbox', false, `${request.tool.name} has no sandbox`);
-    let credential: Credential | null;
-    try {
-      credential = await this.#credential(upstream, request, options.signal);
-    } catch (error) {
-      return withoutCredential(error, options.signal);
-    }
-    const { onLate } = options;
-    const late = onLate && ((verdict: Verdict) => onLate(presentable(verdict, upstream, request, credential)));
-    const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, { ...options, onLate: late });
-    const verdict = await this.#breakers.call(upstream, request.sandbox, attempt);
+    const verdict = await this.#call(request, options);
     countAttempt(request.tool.name, verdict, since);
-    return presentable(renewable(verdict, credential), upstream, request, credential);
+    return verdict;
   }
 
   async lookup(request: LookupRequest, options: LookupOptions = {}): Promise<LookupAnswer> {
@@ -89,6 +77,23 @@ export class Upstreams implements UpstreamAdapter {
 
   async close(): Promise<void> {
     await Promise.all([this.#credentials, ...Object.values(this.#kinds)].map((part) => part.close()));
+  }
+
+  async #call(request: UpstreamRequest, options: CallOptions): Promise<Verdict> {
+    const upstream = upstreamOf(request);
+    // The real address must not take the place of a sandbox that is not there.
+    if (upstream === null) return notExecuted('no_sandbox', false, `${request.tool.name} has no sandbox`);
+    let credential: Credential | null;
+    try {
+      credential = await this.#credential(upstream, request, options.signal);
+    } catch (error) {
+      return withoutCredential(error, options.signal);
+    }
+    const { onLate } = options;
+    const late = onLate && ((verdict: Verdict) => onLate(presentable(verdict, upstream, request, credential)));
+    const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, { ...options, onLate: late });
+    const verdict = await this.#breakers.call(upstream, attempt);
+    return presentable(renewable(verdict, credential), upstream, request, credential);
   }
 
   async #ask<R extends LookupRequest, A extends LookupAnswer | PollAnswer>(
