@@ -8,7 +8,8 @@ import { stopped } from './stopped-process.js';
 
 const keyed = 'effects.keyed';
 const searched = 'effects.searched';
-const read = 'orders.get';
+/** A read is tried again at once, so each process that dies takes one try with it. */
+const read = 'orders.persistent';
 type Tool = typeof keyed | typeof searched | typeof read;
 const all: readonly Tool[] = [keyed, searched, read];
 

@@ -11,7 +11,7 @@ import { takeBells } from './stream-listing.js';
 
 const keyed = 'effects.keyed';
 const searched = 'effects.searched';
-const read = 'orders.get';
+const read = 'orders.persistent';
 type Tool = typeof keyed | typeof searched | typeof read;
 const all: readonly Tool[] = [keyed, searched, read];
 
