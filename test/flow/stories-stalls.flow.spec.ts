@@ -79,6 +79,10 @@ describe('when a dispatcher is cut off from database and bus, its leases end, an
       const intents = await Promise.all([stalled, parked, closed].map(({ intentId }) => calls.load(intentId)));
       return intents.every((intent) => intent.attempts[0]?.verdict === 'executed');
     });
+    await eventually('its alarms are counted', async () => {
+      const metrics = await (await fetch(`${dispatcher.url}/metrics`)).text();
+      return metrics.includes('intendant_corrections_total{tool="effects.forsaken",finding="executed"} 2');
+    });
     await dispatcher.stop();
   }, 90_000);
   afterAll(async () => {
@@ -123,6 +127,7 @@ describe('when a dispatcher is cut off from database and bus, its leases end, an
       status: 'failed',
       outcome: 'executed',
       error: { retryable: false, nextAction: 'check_outcome', details: { corrected: true } },
+      corrections: [{ finding: 'executed' }],
     });
     expect(alarmsAbout(intentId)).toEqual([expect.stringContaining('late evidence')]);
     expect(await onTheWire(intentId)).toEqual({ requests: 1, effects: 1 });

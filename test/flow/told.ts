@@ -4,7 +4,9 @@ import type { Stack } from './stack.js';
 import { messagesOf } from './stream-listing.js';
 
 /** The public event without its surroundings, such as `committed`. */
-export type Told = Pick<IntentCloudEvent['data'], 'status' | 'outcome' | 'error'> & { readonly event: string };
+export type Told = Pick<IntentCloudEvent['data'], 'status' | 'outcome' | 'error' | 'corrections'> & {
+  readonly event: string;
+};
 
 /**
  * What subscribers of the public events were told about an intent so far, by version: each process publishes what it
@@ -16,9 +18,9 @@ export async function toldAbout(stack: Stack, intentId: string): Promise<Told[]>
     .filter(({ subject }) => subject.split('.').includes(intentId))
     .map(({ payload }) => JSON.parse(payload) as IntentCloudEvent)
     .sort((one, other) => one.data.version - other.data.version)
-    .map(({ type, data: { status, outcome, error } }) => ({
+    .map(({ type, data: { status, outcome, error, corrections } }) => ({
       event: type.replace('intendant.intent.', ''),
-      ...{ status, outcome, error },
+      ...{ status, outcome, error, ...(corrections && { corrections }) },
     }));
 }
 

@@ -17,8 +17,14 @@ export function alarm(logger: Logger): (evidence: LateEvidence) => void {
   };
 }
 
+const findings: Readonly<Record<LateEvidence['event']['finding'], string>> = {
+  executed: 'an effect that was not believed in',
+  partial_effect: 'parts of an effect that was not believed in',
+  second_effect: 'an effect too many',
+};
+
 function meaning(finding: LateEvidence['event']['finding'], breach: LateEvidence['event']['breach']): string {
-  const what = finding === 'second_effect' ? 'an effect too many' : 'an effect that was not believed in';
+  const what = findings[finding];
   return breach === undefined
     ? `late evidence: ${what}`
     : `late evidence: ${what}; the upstream exceeded its declared maximum processing time`;
