@@ -14,7 +14,10 @@ const may = (name, path, allowed, comment) => ({
   comment,
   severity: 'error',
   from: room(path),
-  to: { path: '^(apps|libs|migrations|examples|bench|test)/', pathNot: [path, ...allowed].map((each) => `^${each}/`) },
+  to: {
+    path: '^(apps|libs|migrations|examples|bench|faults|test)/',
+    pathNot: [path, ...allowed].map((each) => `^${each}/`),
+  },
 });
 
 /** Only the listed places may import these packages. */
@@ -26,7 +29,7 @@ const only = (name, packages, places, comment) => ({
   to: { path: npm(packages) },
 });
 
-const tests = ['^libs/testing/', '^test/', '^bench/'];
+const tests = ['^libs/testing/', '^test/', '^bench/', '^faults/'];
 
 module.exports = {
   forbidden: [
@@ -190,14 +193,14 @@ module.exports = {
       name: 'libs-through-their-index',
       comment: 'What a lib does not export is its own business and may change any day.',
       severity: 'error',
-      from: { path: '^(?:apps|libs|migrations|examples|bench|test)/([^/]+)' },
+      from: { path: '^(?:apps|libs|migrations|examples|bench|faults|test)/([^/]+)' },
       to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$', toolEntry] },
     },
     {
       name: 'apps-keep-their-insides',
       comment: 'Tests and benchmarks start an app as its users do; its files are its own.',
       severity: 'error',
-      from: { path: '^(libs|migrations|examples|bench)/' },
+      from: { path: '^(libs|migrations|examples|bench|faults)/', pathNot: '^faults/races/' },
       to: { path: '^apps/' },
     },
     {
@@ -241,6 +244,14 @@ module.exports = {
       severity: 'error',
       from: { pathNot: [specs, ...tests] },
       to: { path: '^libs/testing/' },
+    },
+
+    {
+      name: 'checker-shares-no-code',
+      comment: 'Whoever judges the services by their own code believes their mistakes.',
+      severity: 'error',
+      from: { path: '^faults/(checker|history)/', pathNot: specs },
+      to: { path: '^(apps|libs|migrations|examples|bench|test|faults)/', pathNot: '^faults/(checker|history)/' },
     },
 
     only(

@@ -10,6 +10,7 @@ COPY libs libs
 COPY migrations migrations
 COPY examples examples
 COPY bench bench
+COPY faults faults
 RUN npm run build
 
 FROM node:20-bookworm-slim AS packages

@@ -28,6 +28,7 @@ const mistakes = [
   ['apps/policy/src/other.ts', '../../gateway/src/inside.js', 'apps-do-not-import-apps'],
   ['apps/standalone/src/deep.ts', '../../policy/src/admission.js', 'standalone-composes-modules'],
   ['bench/deep.ts', '../apps/policy/src/admission.js', 'apps-keep-their-insides'],
+  ['faults/checker/fold.ts', '@intendant/intent', 'checker-shares-no-code'],
   ['apps/policy/src/deep.ts', '../../../libs/store/src/inside.js', 'libs-through-their-index'],
   ['apps/gateway/src/calls.ts', '@intendant/upstream', 'gateway-neither-calls-out-nor-decides'],
   ['apps/policy/src/calls.ts', '@intendant/upstream', 'only-executors-call-out'],
@@ -106,7 +107,7 @@ beforeAll(() => {
     write(file, `import * as target from '${target}';\nexport const value = target;\n`);
   }
   const cruiser = path.join(root, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
-  const rooms = ['apps', 'libs', 'migrations', 'examples', 'test', 'bench'];
+  const rooms = ['apps', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults'];
   const { stdout } = spawnSync(process.execPath, [cruiser, '--output-type', 'json', ...rooms], {
     cwd: tree,
     encoding: 'utf8',

@@ -7,7 +7,7 @@ import { say, step } from './progress.mjs';
 
 const dist = path.join(root, 'dist');
 const stamp = path.join(home, 'build.json');
-const rooms = ['apps', 'libs', 'migrations', 'examples', 'bench'];
+const rooms = ['apps', 'libs', 'migrations', 'examples', 'bench', 'faults'];
 const files = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', '.swcrc'];
 const boundMs = 240_000;
 

@@ -1,0 +1,2 @@
+// Filled in with the layers as they come.
+export {};
