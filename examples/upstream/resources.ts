@@ -17,7 +17,8 @@ export interface Resource {
 }
 
 const ORDER_ID = /^ord_[A-Za-z0-9]+$/;
-const EFFECT_PATH = /^\/effects\/([A-Za-z0-9._-]+)$/;
+/** Generic effects; `plain` ones take every request for a new one. */
+const EFFECT_PATH = /^\/(effects|plain)\/([A-Za-z0-9._-]+)$/;
 
 function missing(body: JsonObject, ...fields: string[]): string | null {
   const absent = fields.filter((field) => typeof body[field] !== 'string' || body[field] === '');
@@ -55,11 +56,11 @@ const tickets: Resource = {
   answer: (_body, ticket_id) => ({ ticket_id }),
 };
 
-function effects(name: string): Resource {
+function effects(name: string, honoursKey: boolean): Resource {
   return {
     name,
     prefix: 'eff',
-    honoursKey: true,
+    honoursKey,
     lookupBy: 'key',
     refuse: () => null,
     answer: (_body, effect_id) => ({ effect_id, name }),
@@ -73,8 +74,8 @@ const BY_PATH = new Map([
 ]);
 
 export function findResource(path: string): Resource | undefined {
-  const name = EFFECT_PATH.exec(path)?.[1];
-  return name === undefined ? BY_PATH.get(path) : effects(name);
+  const [, kind, name] = EFFECT_PATH.exec(path) ?? [];
+  return name === undefined ? BY_PATH.get(path) : effects(name, kind === 'effects');
 }
 
 /** An order as GET shows it, or undefined: every well-formed id is an order here. */
