@@ -10,7 +10,7 @@ export interface WatchAgeOptions {
   readonly logger: Logger;
 }
 
-const everyMs = 5_000;
+const everyMs = 2_000;
 
 /**
  * Keeps a gauge at the age of the oldest of something, so that whoever scrapes asks no database. NaN while nobody can
