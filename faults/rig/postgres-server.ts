@@ -87,10 +87,7 @@ export class PostgresServer {
   /** SIGSTOP for all of it. */
   pause(): void {
     if (!this.#process?.running || this.#paused) return;
-    // The parent first, so that it starts no more children.
-    this.#process.signal('SIGSTOP');
-    this.#paused = this.#process.children();
-    for (const each of this.#paused) signalIfThere(each, 'SIGSTOP');
+    this.#paused = this.#process.pause();
   }
 
   resume(): void {

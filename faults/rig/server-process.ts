@@ -54,6 +54,16 @@ export class ServerProcess {
     if (this.running) this.#child.kill(signal);
   }
 
+  /** SIGSTOP for it and all its children; when this returns, they have stopped. Returns the children's numbers. */
+  pause(): readonly number[] {
+    this.signal('SIGSTOP');
+    // The parent first: it can start no more then.
+    const children = this.children();
+    for (const each of children) signalIfThere(each, 'SIGSTOP');
+    for (const each of this.running ? [this.pid, ...children] : []) waitUntilStopped(each);
+    return children;
+  }
+
   /** Sends the signal, also to a stopped process, and waits until it has ended; SIGKILL after `graceMs`. */
   async end(signal: NodeJS.Signals, graceMs = 20_000): Promise<void> {
     this.signal(signal);
@@ -119,6 +129,23 @@ function childrenOf(pid: number): number[] {
   } catch {
     // It ended meanwhile.
     return [];
+  }
+}
+
+/** The signal has been sent; other processors take a moment to obey it. */
+function waitUntilStopped(pid: number): void {
+  while (stateOf(pid) === 'running');
+}
+
+function stateOf(pid: number): 'running' | 'stopped' | 'gone' {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // proc_pid_stat(5): after the name in brackets comes the state; T is stopped, Z and X have ended.
+    const state = stat.charAt(stat.lastIndexOf(')') + 2);
+    if ('ZX'.includes(state)) return 'gone';
+    return state === 'T' ? 'stopped' : 'running';
+  } catch {
+    return 'gone';
   }
 }
 
