@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import type { History } from '../history/history.js';
 import type { Violation } from '../history/violation.js';
@@ -58,8 +59,11 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const ledger = () => installation.upstream.ledger();
     const operator = new Operator({ intents: plan.intents, channel, log, world, ledger, operatorKey, signal: ending });
     const loaded = AbortSignal.any([signal, AbortSignal.timeout(plan.loadMs)]);
+    // Every agent and every breakage waits for them.
+    setMaxListeners(0, ending, loaded);
     const breakages = new Breakages(installation, new Rings(channel.nats, world, installation.faults), loaded);
 
+    tellClocks(installation, plan);
     for (const rule of upstreamRules(plan)) await installation.upstream.behave(rule);
     await agents.prepare();
     const living = Promise.all([agents.live(), operator.work()]);
@@ -108,6 +112,13 @@ async function heal(installation: Installation, { permanent, standing }: RoundPl
     if (installation.processes.state(name) !== 'stopped') await installation.processes.kill(name);
   }
   await installation.heal(gone);
+}
+
+/** A wrong clock is a fault that is there from the beginning, and nobody mends it. */
+function tellClocks({ faults }: Installation, { topology }: RoundPlan): void {
+  for (const [target, offsetMs = 0] of Object.entries(topology.clockOffsetsMs)) {
+    faults.add({ kind: 'clock', phase: 'begin', target, detail: { offsetMs } });
+  }
 }
 
 function sentences({ permanent }: RoundPlan): string[] {
