@@ -5,16 +5,16 @@ import { debianArchive } from './apt-sources.mjs';
 import { StepFailure } from './step-failure.mjs';
 
 /** The first Debian release with nats-server 2.10; its package needs libc6 2.34 only, so Debian 12 runs it too. */
-const suite = 'trixie';
+const firstSuite = 'trixie';
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const advice = 'install nats-server 2.10 or later, or name one in INTENDANT_NATS_BIN, or use `docker compose up`';
 const boundMs = 180_000;
 
 /**
  * Downloads Debian's nats-server package and unpacks it (nothing is installed) into `target`. apt works on a state of
- * its own: the system's lists and cache are not touched, and no root is needed.
+ * its own: the system's lists and cache are not touched, and no root is needed. `suite` is the Debian release it comes from.
  */
-export async function unpackNatsPackage(session, target) {
+export async function unpackNatsPackage(session, target, suite = firstSuite) {
   const archive = debianArchive();
   if (!archive) {
     throw new StepFailure('nats-server', 'not found, and this system has no Debian archive to take it from', advice);
@@ -26,7 +26,7 @@ export async function unpackNatsPackage(session, target) {
     fs.mkdirSync(path.join(apt, directory), { recursive: true });
   }
   fs.writeFileSync(path.join(apt, 'state', 'status'), '');
-  fs.writeFileSync(path.join(apt, 'nats.sources'), sourceStanza(archive));
+  fs.writeFileSync(path.join(apt, 'nats.sources'), sourceStanza(archive, suite));
   const run = (name, command, args) => session.processes.run({ name, command, args, cwd: apt, boundMs });
   try {
     await run('apt-update', 'apt-get', [...options(apt), 'update']);
@@ -43,7 +43,7 @@ export async function unpackNatsPackage(session, target) {
   }
 }
 
-function sourceStanza({ uri, signedBy = fs.existsSync(keyring) ? keyring : undefined }) {
+function sourceStanza({ uri, signedBy = fs.existsSync(keyring) ? keyring : undefined }, suite) {
   const lines = ['Types: deb', `URIs: ${uri}`, `Suites: ${suite}`, 'Components: main'];
   // A key written into the list itself spans lines: continuation lines start with a space.
   if (signedBy) lines.push(`Signed-By: ${signedBy.replaceAll('\n', '\n ')}`);

@@ -31,6 +31,14 @@ describe('an answer that goes wrong', () => {
     }
   }
 
+  it('ends a whole answer with the connection when it is delimited by that', async () => {
+    upstream.behave({ match: {}, behaviour: { then: 'close_delimited' } });
+    const { text, error } = await wire('/refunds', REFUND, 'k1');
+    expect(error).toBeNull();
+    expect(text).not.toContain('Content-Length');
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ refund_id: 're_1' });
+  });
+
   it('promises more bytes than it sends when truncated', async () => {
     upstream.behave({ match: {}, behaviour: { then: 'truncated' } });
     const { text } = await wire('/refunds', REFUND, 'k1');
@@ -68,6 +76,14 @@ describe('an answer that goes wrong', () => {
     expect(followed.status).toBe(200);
     expect(await followed.text()).toContain('<title>Done</title>');
     expect(upstream.ledger()).toMatchObject([{ path: '/refunds' }, { path: '/pages/done', method: 'GET' }]);
+  });
+
+  it('redirects to the same path, so that who follows asks twice', async () => {
+    upstream.behave({ match: {}, behaviour: { commit: false, then: 'redirect_same' } });
+    const followed = await fetch(`${upstream.url}/refunds`, { method: 'POST', body: JSON.stringify(REFUND) });
+    expect(followed.redirected).toBe(true);
+    const kinds = upstream.ledger().map(({ kind, path }) => `${kind} ${path}`);
+    expect(kinds).toEqual(['request /refunds', 'request /refunds', 'effect /refunds']);
   });
 
   it('answers 200 with nothing, and 202 with a promise', async () => {
@@ -162,6 +178,17 @@ describe('effects and keys that go wrong', () => {
     expect(effects('k1')).toBe(2);
   });
 
+  it('keeps the answer of the first request for its key, whatever came of it, until it is reset', async () => {
+    const behaviour = { commit: false, then: 'status:500', keepAnswer: true } as const;
+    upstream.behave({ match: {}, behaviour });
+    const statuses: number[] = [];
+    for (const key of ['k1', 'k1', 'k2']) statuses.push((await post('/refunds', REFUND, key)).status);
+    expect(statuses).toEqual([500, 500, 201]);
+    expect(effects('k1')).toBe(0);
+    upstream.reset();
+    expect((await post('/refunds', REFUND, 'k1')).status).toBe(201);
+  });
+
   it('gives one receipt for all effects', async () => {
     upstream.behave({ match: {}, times: 'always', behaviour: { constantReceipt: true } });
     const [one, other] = [await post('/refunds', REFUND, 'k1'), await post('/refunds', REFUND, 'k2')];
@@ -200,6 +227,20 @@ describe('effects and keys that go wrong', () => {
     expect((await get('/refunds?key=k1')).status).toBe(500);
     upstream.reset();
     expect((await get('/refunds?key=k1')).body.data).toHaveLength(1);
+  });
+
+  it('fails so many lookups of a key as the rule about its request says, and no more', async () => {
+    upstream.behave({ match: {}, behaviour: { lookup: 'error:2', then: 'status:502' } });
+    await post('/refunds', REFUND, 'k1');
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n += 1) statuses.push((await get('/refunds?key=k1')).status);
+    expect(statuses).toEqual([500, 500, 200]);
+    expect(upstream.ledger().flatMap((line) => (line.kind === 'lookup' ? [line.answer] : []))).toEqual([
+      'error',
+      'error',
+      'present',
+    ]);
+    expect(() => upstream.behave({ match: {}, behaviour: { lookup: 'error:2' } })).toThrow(/times/);
   });
 
   it('fails one lookup when the rule is about lookups only', async () => {

@@ -16,10 +16,14 @@ export type Then =
   | 'truncated'
   /** A body that ends with the connection, in the middle of its JSON: nothing on the wire says that it is cut. */
   | 'cut'
+  /** The regular answer, whole, with the end of the connection as its only end. */
+  | 'close_delimited'
   /** Bytes that are not HTTP. */
   | 'garbage'
   /** 302 to a page whose GET answers 200 with HTML. */
   | 'redirect'
+  /** 307 to the same path: whoever follows it sends the same request again, which is answered as if it were the first. */
+  | 'redirect_same'
   /** 200 without a body. */
   | 'empty200'
   /** 202 with an operation that can be asked for at `/operations/{id}`. */
@@ -33,9 +37,10 @@ export interface OperationPlan {
 
 /**
  * How a lookup goes wrong; `lag:<ms>`: an effect is visible only that long after it came into being; `anything`:
- * whatever is asked for is there.
+ * whatever is asked for is there; with a number, such as `error:2`, only the first that many lookups of a key do, where
+ * the fault came with a request.
  */
-export type LookupFault = 'error' | 'hang' | 'anything' | `lag:${number}`;
+export type LookupFault = 'error' | 'hang' | 'anything' | `${'error' | 'hang'}:${number}` | `lag:${number}`;
 
 /**
  * What the upstream does with a request. A behaviour that has `lookup` only is about lookups; every other is about
@@ -57,6 +62,8 @@ export interface Behaviour {
   readonly honourKey?: boolean;
   /** The next that many repeats of this key are answered 409, whatever became of the request. */
   readonly inProgress?: number;
+  /** True: the answer is kept for the key, an error too, and every repeat gets it and has no effect. */
+  readonly keepAnswer?: boolean;
   /** A repeat that comes so long after the effect is a request of its own: the key was forgotten. */
   readonly forgetKeyAfterMs?: number;
   /** True: the answer, and what a lookup shows, names the same thing for every effect. */
@@ -72,7 +79,7 @@ export interface RuleMatch {
   /** Path without query, exact. */
   readonly path?: string;
   readonly key?: string;
-  /** Text that occurs in the body; a lookup has none. */
+  /** Text that occurs in the body, or in the query of a read; a lookup has none. */
   readonly bodyContains?: string;
 }
 

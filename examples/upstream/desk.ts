@@ -11,6 +11,7 @@ import type { RuleBook } from './rule-book.js';
 type Request = EntryOf<'request'>;
 
 const IN_PROGRESS = problem(409, 'in_progress', 'a request with this key is being processed');
+const DUPLICATE = problem(409, 'duplicate', 'this was created before');
 const KEY_REUSED = problem(422, 'key_reused', 'this key was used with another body');
 
 /** Carries out requests, which are in the ledger already, and answers questions about them. */
@@ -19,6 +20,8 @@ export class Desk {
   readonly #pending = new Map<string, string>();
   /** Repeats that are still to be answered "in progress", by path and key. */
   readonly #busy = new Map<string, number>();
+  /** How the first request of a key was answered, where every repeat is to be answered so, by path and key. */
+  readonly #kept = new Map<string, { readonly answer: Answer; readonly behaviour: Behaviour }>();
   readonly #operations = new Operations();
   readonly #timers = new Set<NodeJS.Timeout>();
 
@@ -27,9 +30,10 @@ export class Desk {
     private readonly rules: RuleBook,
   ) {}
 
-  /** Forgets which keys were ordered to look busy; effects that are on their way still come. */
+  /** Forgets which keys were ordered to look busy or to get a kept answer; effects that are on their way still come. */
   reset(): void {
     this.#busy.clear();
+    this.#kept.clear();
   }
 
   close(): void {
@@ -45,8 +49,13 @@ export class Desk {
     }
 
     const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: body.toString('utf8') });
-    const honoured = resource.honoursKey && behaviour.honourKey !== false && line.key !== null;
-    const earlier = honoured ? this.#earlier(line, behaviour) : undefined;
+    const honoured = resource.repeat !== 'new' && behaviour.honourKey !== false && line.key !== null;
+    const kept = honoured ? this.#kept.get(`${line.path} ${line.key}`) : undefined;
+    if (kept !== undefined) {
+      this.#answer(response, kept.answer, kept.behaviour);
+      return;
+    }
+    const earlier = honoured ? this.#earlier(line, resource, behaviour) : undefined;
     if (earlier === undefined) {
       const externalId = `${resource.prefix}_${line.seq}`;
       const answer = resource.answer(args, behaviour.constantReceipt ? `${resource.prefix}_same` : externalId);
@@ -59,15 +68,17 @@ export class Desk {
         this.#operations.end(operationId, failed ? { state: 'failed' } : { state: 'done', result: answer });
       });
       if (behaviour.inProgress !== undefined) this.#busy.set(`${line.path} ${line.key}`, behaviour.inProgress);
-      this.#answer(response, { status: 201, body: answer, operationId }, behaviour);
+      const first = { status: 201, body: answer, operationId };
+      if (behaviour.keepAnswer) this.#kept.set(`${line.path} ${line.key}`, { answer: first, behaviour });
+      this.#answer(response, first, behaviour);
     } else {
       const operationId = this.#operations.idOf(line.path, line.key);
       this.#answer(response, { ...earlier, ...(operationId !== undefined && { operationId }) }, behaviour);
     }
   }
 
-  read(line: Request, response: ServerResponse, found: JsonObject): void {
-    const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: '' });
+  read(line: Request, response: ServerResponse, query: string, found: JsonObject): void {
+    const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: query });
     this.#answer(response, { status: 200, body: found }, behaviour);
   }
 
@@ -100,7 +111,11 @@ export class Desk {
   }
 
   /** What a repeat is told; undefined when this is the first request under its key, or the first to get anywhere. */
-  #earlier({ path, key, argsHash }: Request, { forgetKeyAfterMs = Infinity }: Behaviour): Answer | undefined {
+  #earlier(
+    { path, key, argsHash }: Request,
+    { repeat }: Resource,
+    { forgetKeyAfterMs = Infinity }: Behaviour,
+  ): Answer | undefined {
     const name = `${path} ${key}`;
     const effects = this.ledger.effects(path, key ?? '');
     const effect = effects.find((each) => this.ledger.ageOf(each) < forgetKeyAfterMs);
@@ -110,6 +125,9 @@ export class Desk {
     if (busy > 0) {
       this.#busy.set(name, busy - 1);
       return IN_PROGRESS;
+    }
+    if (effect !== undefined && repeat === 'refused') {
+      return { ...DUPLICATE, body: { ...DUPLICATE.body, original: effect.answer } };
     }
     if (effect !== undefined) return { status: 201, body: effect.answer, headers: { 'idempotent-replayed': 'true' } };
     return this.#pending.has(name) ? IN_PROGRESS : undefined;

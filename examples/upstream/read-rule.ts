@@ -4,8 +4,8 @@ import { isObject } from './json.js';
 type Check = (value: unknown) => boolean;
 
 const THEN =
-  /^(ok|hang|close|reset|reset_after_status|truncated|cut|garbage|redirect|empty200|accepted|status:[2-5]\d\d)$/;
-const LOOKUP = /^(error|hang|anything|lag:\d+)$/;
+  /^(ok|hang|close|close_delimited|reset|reset_after_status|truncated|cut|garbage|redirect|redirect_same|empty200|accepted|status:[2-5]\d\d)$/;
+const LOOKUP = /^(error|hang|anything|(error|hang|lag):\d+)$/;
 
 const text: Check = (value) => typeof value === 'string';
 const flag: Check = (value) => typeof value === 'boolean';
@@ -25,6 +25,7 @@ const BEHAVIOUR: Record<string, Check> = {
   lookup: like(LOOKUP),
   honourKey: flag,
   inProgress: natural,
+  keepAnswer: flag,
   forgetKeyAfterMs: natural,
   constantReceipt: flag,
   parts: (value) => isObject(value) && natural(value['done']) && natural(value['of']),

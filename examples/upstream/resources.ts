@@ -4,8 +4,11 @@ import type { JsonObject } from './json.js';
 export interface Resource {
   /** What the ledger calls it. */
   readonly name: string;
-  /** A repeat under the same `Idempotency-Key` is answered from the first. */
-  readonly honoursKey: boolean;
+  /**
+   * What a repeat under the same `Idempotency-Key` is: `answered` from the first, `refused` with 409 and the first answer
+   * as `original`, or `new`, because the key is not looked at.
+   */
+  readonly repeat: 'answered' | 'refused' | 'new';
   /** Query parameter by which GET finds what a key created; null: no such question can be asked. */
   readonly lookupBy: string | null;
   /** What is wrong with the body, or null. */
@@ -17,7 +20,9 @@ export interface Resource {
 }
 
 const ORDER_ID = /^ord_[A-Za-z0-9]+$/;
-const EFFECT_PATH = /^\/effects\/([A-Za-z0-9._-]+)$/;
+/** Generic effects, by what becomes of a repeat. */
+const EFFECT_PATH = /^\/(effects|once|plain)\/([A-Za-z0-9._-]+)$/;
+const REPEATS = { effects: 'answered', once: 'refused', plain: 'new' } as const;
 
 function missing(body: JsonObject, ...fields: string[]): string | null {
   const absent = fields.filter((field) => typeof body[field] !== 'string' || body[field] === '');
@@ -27,7 +32,7 @@ function missing(body: JsonObject, ...fields: string[]): string | null {
 const refunds: Resource = {
   name: 'refund',
   prefix: 're',
-  honoursKey: true,
+  repeat: 'answered',
   lookupBy: 'key',
   refuse({ order_id, amount_cents }) {
     if (typeof order_id !== 'string' || !ORDER_ID.test(order_id)) return 'order_id: no such order';
@@ -40,7 +45,7 @@ const refunds: Resource = {
 const mails: Resource = {
   name: 'mail',
   prefix: 'msg',
-  honoursKey: false,
+  repeat: 'new',
   lookupBy: 'reference',
   refuse: (body) => missing(body, 'to', 'subject', 'text'),
   answer: ({ to, subject }, message_id) => ({ message_id, to, subject }),
@@ -49,17 +54,17 @@ const mails: Resource = {
 const tickets: Resource = {
   name: 'ticket',
   prefix: 'tkt',
-  honoursKey: false,
+  repeat: 'new',
   lookupBy: null,
   refuse: (body) => missing(body, 'title'),
   answer: (_body, ticket_id) => ({ ticket_id }),
 };
 
-function effects(name: string): Resource {
+function effects(name: string, repeat: Resource['repeat']): Resource {
   return {
     name,
     prefix: 'eff',
-    honoursKey: true,
+    repeat,
     lookupBy: 'key',
     refuse: () => null,
     answer: (_body, effect_id) => ({ effect_id, name }),
@@ -73,8 +78,8 @@ const BY_PATH = new Map([
 ]);
 
 export function findResource(path: string): Resource | undefined {
-  const name = EFFECT_PATH.exec(path)?.[1];
-  return name === undefined ? BY_PATH.get(path) : effects(name);
+  const [, kind, name] = EFFECT_PATH.exec(path) ?? [];
+  return name === undefined ? BY_PATH.get(path) : effects(name, REPEATS[kind as keyof typeof REPEATS]);
 }
 
 /** An order as GET shows it, or undefined: every well-formed id is an order here. */

@@ -72,6 +72,9 @@ export function respond(response: ServerResponse, answer: Answer, behaviour: Beh
     case 'redirect':
       response.writeHead(302, { location: '/pages/done', ...headers, 'content-length': 0 }).end();
       return;
+    case 'redirect_same':
+      response.writeHead(307, { location: response.req.url, ...headers, 'content-length': 0 }).end();
+      return;
     case 'hang':
       return;
     case 'close':
@@ -88,6 +91,9 @@ export function respond(response: ServerResponse, answer: Answer, behaviour: Beh
       return;
     case 'cut':
       socket.end(`${promise}Connection: close\r\n\r\n{"id":`);
+      return;
+    case 'close_delimited':
+      socket.end(`${promise}Connection: close\r\n\r\n${body}`);
       return;
     case 'garbage':
       socket.end('\u0000\u0001 this is not HTTP \u0002\r\n\r\n');

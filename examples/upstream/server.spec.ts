@@ -68,6 +68,23 @@ describe('the regular upstream', () => {
     expect((await get('/effects/one?key=k1')).body.data).toHaveLength(1);
   });
 
+  it('refuses to create a thing again, and shows the first', async () => {
+    const first = await post('/once/thing', {}, 'k1');
+    const again = await post('/once/thing', {}, 'k1');
+    expect({ status: again.status, body: again.body }).toMatchObject({
+      status: 409,
+      body: { error: { code: 'duplicate' }, original: first.body },
+    });
+    expect(effects('k1')).toBe(1);
+  });
+
+  it('takes each request for a new one where keys are not looked at, and finds all of them', async () => {
+    await post('/plain/thing', {}, 'k1');
+    await post('/plain/thing', {}, 'k1');
+    expect(effects('k1')).toBe(2);
+    expect((await get('/plain/thing?key=k1')).body.data).toHaveLength(2);
+  });
+
   it('counts the benchmark without writing a ledger', async () => {
     await post('/bench', { any: 1 });
     await post('/bench', { any: 1 });
@@ -98,6 +115,12 @@ describe('rules', () => {
       statuses.push((await post('/refunds', body)).status);
     }
     expect(statuses).toEqual([502, 500, 502, 201]);
+  });
+
+  it('apply to reads by their query', async () => {
+    upstream.behave({ match: { bodyContains: 'seven' }, behaviour: { then: 'status:503' } });
+    expect((await get('/orders/ord_7?ref=six')).status).toBe(200);
+    expect((await get('/orders/ord_7?ref=seven')).status).toBe(503);
   });
 
   it('can be given and cleared over HTTP', async () => {

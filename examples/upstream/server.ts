@@ -67,7 +67,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     const line = recordRequest(ledger, request, path, body);
     if (resource !== undefined && request.method === 'POST') return desk.create(line, response, body, resource);
     const order = findOrder(path);
-    if (order !== undefined && request.method === 'GET') return desk.read(line, response, order);
+    if (order !== undefined && request.method === 'GET') return desk.read(line, response, url.search, order);
     if (path === '/pages/done' && request.method === 'GET') return sendDonePage(response);
     sendJson(response, problem(404, 'not_found', `there is no ${request.method} ${path}`));
   };

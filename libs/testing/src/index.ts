@@ -13,7 +13,7 @@ export { FakeUpstream, type FakeUpstreamOptions } from './fake-upstream.js';
 export { type H2Behaviour, h2, h2Frame, MisbehavingH2Server } from './misbehaving-h2-server.js';
 export { type Behaviour, MisbehavingServer, response } from './misbehaving-server.js';
 export { type ToolChanges, toolAt } from './misbehaving-tool.js';
-export { type NatsServer, startNats } from './nats-server.js';
+export { type NatsServer, natsBinary, startNats } from './nats-server.js';
 export { proposal, quickTerms } from './proposals.js';
 export {
   type CallBehaviour,

@@ -71,7 +71,7 @@ it('cuts a connection after so many bytes on their way to the server', async () 
 it('swallows everything while connections stay open, and resets those that lost bytes when it is over', async () => {
   const { socket, heard, closed } = await dial();
   expect(await ask(socket, 'a')).toBe('A');
-  proxy.dropEverything();
+  proxy.swallow('both');
   const late = await dial();
   socket.write('b');
   late.socket.write('c');
