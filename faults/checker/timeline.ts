@@ -88,6 +88,14 @@ export function faultLine({ at, kind, phase, target, happened }: FaultEntry): Ti
   };
 }
 
+/** Faults that are over as soon as they happen, and so have no end in the log. */
+const momentary: ReadonlySet<string> = new Set([
+  'cut',
+  'postgres.terminate',
+  'nats.delete_consumer',
+  'nats.delete_stream',
+]);
+
 /** Faults that were there at some time between `from` and `to`, with their ends. One without an end lasts until `frozenAt`. */
 export function overlapping(
   faults: readonly FaultEntry[],
@@ -104,7 +112,8 @@ export function overlapping(
     if (entry.happened === false) continue;
     const name = `${entry.kind} ${entry.target}`;
     const begun = open.get(name);
-    if (entry.phase === 'begin') {
+    if (momentary.has(entry.kind)) keep(entry, entry.at);
+    else if (entry.phase === 'begin') {
       if (begun) keep(begun, begun.at);
       open.set(name, entry);
     } else if (begun) {
