@@ -1,11 +1,4 @@
-import {
-  type Command,
-  type Intent,
-  type IntentEvent,
-  isTerminal,
-  type LookupAnswer,
-  type Verdict,
-} from '@intendant/intent';
+import { type Command, type Intent, isTerminal } from '@intendant/intent';
 import type { Book } from './book.js';
 import { absencesAfter, checkStart } from './evidence.js';
 import {
@@ -13,35 +6,16 @@ import {
   type Dispatcher,
   idleDispatcher,
   idleReconciler,
+  lookups,
   type Reconciler,
   type Request,
   same,
+  verdicts,
   type World,
   withRequest,
 } from './world.js';
 
 export type Emit = (who: string, what: string, next: World) => void;
-
-const verdicts: Readonly<Record<Exclude<Dispatcher['told'], 'nothing'>, Verdict>> = {
-  executed: { kind: 'executed', data: 'receipt' },
-  refused: { kind: 'not_executed', cause: 'http_422', transient: false, retryAfterMs: null, detail: '' },
-  busy: { kind: 'not_executed', cause: 'http_429', transient: true, retryAfterMs: null, detail: '' },
-  accepted: { kind: 'accepted', data: 'job' },
-  unknown: { kind: 'unknown', cause: 'call_timeout', detail: '' },
-  unsent: {
-    kind: 'not_executed',
-    cause: 'connect_refused',
-    transient: true,
-    retryAfterMs: null,
-    detail: '',
-    sent: false,
-  },
-};
-const lookups: Readonly<Record<Exclude<Reconciler['answer'], 'nothing'>, LookupAnswer>> = {
-  present: { kind: 'present', data: 'receipt' },
-  absent: { kind: 'absent' },
-  cannot_tell: { kind: 'cannot_tell', detail: '' },
-};
 
 interface Written {
   readonly world: World;

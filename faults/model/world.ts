@@ -1,4 +1,4 @@
-import type { Intent, Terms } from '@intendant/intent';
+import type { Intent, LookupAnswer, Terms, Verdict } from '@intendant/intent';
 
 /** What may happen in an exploration. Times are counted in ticks. */
 export interface Bounds {
@@ -30,6 +30,23 @@ export interface Bounds {
 export const dispatcherStates = ['idle', 'started', 'checked', 'sent', 'reporting'] as const;
 export const told = ['nothing', 'executed', 'refused', 'busy', 'accepted', 'unknown', 'unsent'] as const;
 
+/** What a dispatcher reports. */
+export const verdicts: Readonly<Record<Exclude<Dispatcher['told'], 'nothing'>, Verdict>> = {
+  executed: { kind: 'executed', data: 'receipt' },
+  refused: { kind: 'not_executed', cause: 'http_422', transient: false, retryAfterMs: null, detail: '' },
+  busy: { kind: 'not_executed', cause: 'http_429', transient: true, retryAfterMs: null, detail: '' },
+  accepted: { kind: 'accepted', data: 'job' },
+  unknown: { kind: 'unknown', cause: 'call_timeout', detail: '' },
+  unsent: {
+    kind: 'not_executed',
+    cause: 'connect_refused',
+    transient: true,
+    retryAfterMs: null,
+    detail: '',
+    sent: false,
+  },
+};
+
 export interface Dispatcher {
   readonly at: (typeof dispatcherStates)[number];
   readonly attempt: number;
@@ -40,6 +57,12 @@ export interface Dispatcher {
 
 export const reconcilerStates = ['idle', 'asking', 'answered'] as const;
 export const answers = ['nothing', 'present', 'absent', 'cannot_tell'] as const;
+
+export const lookups: Readonly<Record<Exclude<Reconciler['answer'], 'nothing'>, LookupAnswer>> = {
+  present: { kind: 'present', data: 'receipt' },
+  absent: { kind: 'absent' },
+  cannot_tell: { kind: 'cannot_tell', detail: '' },
+};
 
 export interface Reconciler {
   readonly at: (typeof reconcilerStates)[number];
