@@ -8,6 +8,7 @@ import type { Role } from './installation.js';
 import { root } from './root.js';
 
 const pollMs = 25;
+const strikePollMs = 50;
 /** How soon a supervisor starts a service again. */
 const restartMs = 500;
 /** How long a service may take to stop before it is killed. */
@@ -21,6 +22,8 @@ export interface ReplicaOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Own directory of the installation; the log goes to `logs`. */
   readonly dir: string;
+  /** Called when the fault point that it was armed with has struck; for `pause` and `throw` up to 50 ms later. */
+  readonly onStruck?: (name: string) => void;
 }
 
 /** One process of a service under a supervisor, which starts it again when it ends without being told to. */
@@ -38,10 +41,8 @@ export class Replica {
   #logStart = 0;
   #fault: string | null = null;
   #restart: NodeJS.Timeout | null = null;
-  /** Ends after it was ready that nobody had ordered. */
+  /** Ends after it was ready that nobody had ordered; those before it was are told in its log. */
   crashes = 0;
-  /** Ends before it was ready that nobody had ordered. */
-  failedStarts = 0;
   readonly complaints: string[] = [];
 
   constructor(options: ReplicaOptions) {
@@ -188,6 +189,9 @@ export class Replica {
     while (this.#child === child && !this.logSinceStart().includes(`"msg":"${this.role} is ready"`))
       await delay(pollMs);
     if (this.#child === child) this.#ready = true;
+    if (this.#fault?.endsWith(':kill') !== false) return;
+    while (this.#child === child && !this.struck) await delay(strikePollMs);
+    if (this.#child === child) this.#options.onStruck?.(this.name);
   }
 
   #ended(): void {
@@ -196,10 +200,13 @@ export class Replica {
     this.#child = null;
     this.#ready = false;
     const asArmed = signalCode === 'SIGKILL' && this.#fault?.endsWith(':kill') === true;
-    if (asArmed) this.#wanted = false;
+    if (asArmed && this.#wanted) {
+      this.#wanted = false;
+      this.#options.onStruck?.(this.name);
+    }
     if (!this.#wanted) return;
+    // A service that finds no server ends, and is started until there is one.
     if (wasReady) this.crashes += 1;
-    else this.failedStarts += 1;
     // What it was armed with is spent once it has worked.
     if (wasReady) this.#fault = null;
     this.#restart = setTimeout(() => {

@@ -14,7 +14,10 @@ export class RigProcesses implements Processes {
   readonly #replicas: ReadonlyMap<string, Replica>;
   /** Replicas that are paused by order, or at a fault point that was seen. */
   readonly #paused = new Map<string, string>();
+  /** Replicas that are down by order, or by a fault point, and by which. */
   readonly #down = new Map<string, string>();
+  /** Replicas whose fault point has struck since they were started. */
+  readonly #struck = new Set<string>();
   #leftStopped: readonly string[] = [];
 
   constructor(
@@ -25,14 +28,18 @@ export class RigProcesses implements Processes {
     this.#replicas = new Map(replicas.map((each) => [each.name, each]));
   }
 
-  /** Starts all at once. @throws when one does not get ready at its first try, unless its fault point struck. */
+  /** To be called when a fault point may have struck. */
+  noteStrike(name: string): void {
+    const replica = this.#replicas.get(name);
+    if (replica) this.#noteStrike(replica);
+  }
+
+  /** Starts all at once. @throws when one does not get ready, unless its fault point struck. */
   async startAll(faultPoints: Readonly<Partial<Record<ReplicaName, string>>>): Promise<void> {
     await Promise.all(
       [...this.#replicas.values()].map(async (replica) => {
         await replica.start(faultPoints[replica.name as ReplicaName] ?? null);
         await replica.settled(readyMs);
-        if (replica.failedStarts > 0)
-          throw new Error(`${replica.name} ended before it was ready:\n${replica.errors().join('\n')}`);
         this.#noteStrike(replica);
       }),
     );
@@ -63,6 +70,7 @@ export class RigProcesses implements Processes {
     this.#noteStrike(replica);
     const kind = this.#down.get(name) ?? 'kill';
     this.#down.delete(name);
+    this.#struck.delete(name);
     await replica.start(faultPoint ?? null);
     this.faults.end(kind, name, faultPoint === undefined ? undefined : { faultPoint });
     this.#noteStrike(replica);
@@ -150,7 +158,7 @@ export class RigProcesses implements Processes {
     this.#noteStrike(replica);
     if (replica.state === 'paused') this.resume(name);
     if (replica.fault !== null && replica.state === 'running') {
-      if (!replica.struck) this.faults.missed('fault_point', name, `${replica.fault} was never reached`);
+      if (!this.#struck.delete(name)) this.faults.missed('fault_point', name, `${replica.fault} was never reached`);
       await replica.stop();
       await replica.start();
     } else if (replica.state === 'stopped' && !replica.startsAgain) await this.start(name);
@@ -160,7 +168,9 @@ export class RigProcesses implements Processes {
   /** Writes down, once, that a replica has met the fault point it was armed with. */
   #noteStrike(replica: Replica): void {
     const { name, fault } = replica;
-    if (fault === null || !replica.struck || this.#paused.has(name) || this.#down.has(name)) return;
+    if (fault === null || this.#struck.has(name) || this.#paused.has(name) || this.#down.has(name)) return;
+    if (!replica.struck) return;
+    this.#struck.add(name);
     const [point = '', nth = '', action = ''] = fault.split(':');
     this.faults.begin('fault_point', name, { point, nth: Number(nth), action });
     if (action === 'pause') this.#paused.set(name, 'fault_point');

@@ -95,7 +95,7 @@ async function assemble(
       UPSTREAM_URL: callsOut(role) ? wires.through(name, 'upstream', oracle.url) : oracle.url,
       RIG_CLOCK_OFFSET_MS: String(topology.clockOffsetsMs[name] ?? 0),
     };
-    replicas.push(new Replica({ name, role, env, dir }));
+    replicas.push(new Replica({ name, role, env, dir, onStruck: (struck) => processes.noteStrike(struck) }));
   }
   const processes = new RigProcesses(names, replicas, faults);
   await open(Promise.resolve(processes));

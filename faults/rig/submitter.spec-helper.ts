@@ -23,7 +23,7 @@ export async function submitter(installation: Installation) {
   });
   const { token } = opened.body as { token: string };
   return async (tool: string, ref: string, wait = '20'): Promise<Answered> => {
-    const message = { tool, stepId: ref, args: { ref, amount: 1 } };
+    const message = { tool, stepId: ref.replaceAll(' ', '-'), args: { ref, amount: 1 } };
     return (await post('/v1/intents', token, message, { prefer: `wait=${wait}` })) as Answered;
   };
 }

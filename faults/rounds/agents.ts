@@ -16,7 +16,12 @@ const tries = 3;
 interface Run {
   readonly runId: string;
   readonly token: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
 }
+
+/** Whoever publishes is not told that its token had expired when the message was stored, so it leaves this margin, in ms. */
+const publishMarginMs = patienceMs + 1_000;
 
 export interface AgentsOptions {
   readonly plan: RoundPlan;
@@ -95,7 +100,7 @@ export class Agents {
       const run = await this.#runOf(intent);
       if (!run) return;
       for (let wait = firstPauseMs; !this.options.signal.aborted; wait = Math.min(wait * 2, longestPauseMs)) {
-        const answer = await this.#send(intent, via, run);
+        const answer = await this.#send(intent, via === 'nats_publish' && !mayPublish(run) ? 'http' : via, run);
         if (answer && this.#isLastWord(answer, intent)) {
           known.intentId ??= answer.intentId;
           return;
@@ -188,4 +193,8 @@ export class Agents {
     if (ms > 0) await pause(ms, undefined, { signal }).catch(() => undefined);
     return !signal.aborted;
   }
+}
+
+function mayPublish({ expiresAt }: Run): boolean {
+  return Date.now() + publishMarginMs < Date.parse(expiresAt);
 }

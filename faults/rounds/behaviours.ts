@@ -18,8 +18,8 @@ interface Choice {
   make(random: Random): Misbehaviour;
 }
 
-const keyed = ['keyed', 'keyonly', 'conditional', 'short', 'accepted'] as const;
-const plain = ['searched', 'blind', 'hinted'] as const;
+const keyed = ['keyed', 'keyonly', 'conditional', 'short', 'accepted', 'hinted'] as const;
+const plain = ['searched', 'blind'] as const;
 const writes: readonly ToolKind[] = [...keyed, ...plain];
 const searchable: readonly ToolKind[] = ['keyed', 'conditional', 'searched', 'hinted'];
 

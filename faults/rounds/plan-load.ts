@@ -78,7 +78,7 @@ export function planLoad(
       ...{ tool, amount: tool === 'parts' ? 3 : random.whole(1, 9_999), run, stepId, atMs, via },
       waitS: random.pick([0, 0, 1, 3]),
       atOnce: random.chance(0.12) ? random.whole(2, 4) : 1,
-      steps: planSteps(random, via, stepId !== null && tool !== 'parts'),
+      steps: planSteps(random, { via, tool, hasStep: stepId !== null }),
       operator: planOperator(random, tool, upstream),
       upstream,
     };
@@ -97,18 +97,23 @@ function arrivals(random: Random, count: number, loadMs: number): number[] {
   return times.sort((a, b) => a - b);
 }
 
-function planSteps(random: Random, via: Way, mayConflict: boolean): Step[] {
+function planSteps(
+  random: Random,
+  { via, tool, hasStep }: { readonly via: Way; readonly tool: ToolKind; readonly hasStep: boolean },
+): Step[] {
   const ways = ['http', 'nats_request', 'nats_publish'] as const;
   const steps: Step[] = [];
   if (random.chance(0.25)) steps.push({ kind: 'repeat', afterMs: random.whole(5, 6_000), via: random.pick(ways) });
-  if (mayConflict && random.chance(0.08)) {
+  // How many parts there are to be is an argument, too.
+  if (hasStep && tool !== 'parts' && random.chance(0.08)) {
     steps.push({
       kind: 'conflict',
       afterMs: random.whole(0, 3_000),
       via: random.pick(['http', 'nats_request'] as const),
     });
   }
-  if (random.chance(0.1)) steps.push({ kind: 'cancel', afterMs: random.whole(0, 2_500) });
+  // Only a cancel leaves an absence that proves nothing to a person, where the key is remembered.
+  if (random.chance(tool === 'hinted' ? 0.5 : 0.1)) steps.push({ kind: 'cancel', afterMs: random.whole(0, 2_500) });
   if (random.chance(0.2)) steps.push({ kind: 'get', afterMs: random.whole(10, 5_000) });
   // Whoever only published does not know the intent: it asks by submitting once more.
   if (via === 'nats_publish') steps.push({ kind: 'repeat', afterMs: random.whole(500, 8_000), via: 'http' });
