@@ -43,6 +43,8 @@ export interface CaseReport {
   readonly figures: Readonly<Record<string, number>>;
   /** What the case can be run again from, exactly; with a file of it, `--replay`. */
   readonly replay: Replay;
+  /** The file with it, written where the case failed. */
+  readonly replayFile?: string;
 }
 
 /** A layer lists its cases and runs one again from what it wrote. */

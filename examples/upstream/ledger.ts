@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import {
   type EntryOf,
   type LedgerEntry,
@@ -9,15 +8,15 @@ import {
   select,
 } from './ledger-entry.js';
 import { LedgerFile } from './ledger-file.js';
+import { MachineTime } from './machine-time.js';
 
 interface Waiter {
   check(): void;
   fail(reason: string): void;
 }
 
-function now(): number {
-  return Math.round((performance.timeOrigin + performance.now()) * 1000) / 1000;
-}
+const time = new MachineTime();
+const now = () => time.now();
 
 /** What really happened, as the outside world tells it: the judge of every promise made upstream of here. */
 export class Ledger {

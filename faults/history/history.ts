@@ -43,7 +43,10 @@ export interface HistoryMeta {
 export interface Excuses {
   /** Stored messages were lost or turned back: the stream does not tell all that was published. */
   readonly streamsLost: boolean;
-  /** Intents, by `ref`, whose upstream broke what its tool declares: more than one effect must be told, not prevented. */
+  /**
+   * Intents, by `ref`, whose upstream broke what its tool declares: more than one effect must be told, not prevented, and an
+   * effect may come after it was said that there is none.
+   */
   readonly beyondLimits: readonly string[];
   /** Upstream questions that are never answered: intents of these tools may end as dead letters for want of an answer. */
   readonly silentTools: readonly string[];

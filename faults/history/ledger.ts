@@ -24,6 +24,8 @@ export type LedgerEntry = Stamp &
         readonly attemptId: string | null;
         readonly argsHash: string;
         readonly externalId: string;
+        /** What it answers and shows; `part` of `parts` where the effect comes in parts, which are one effect together. */
+        readonly answer?: Readonly<Record<string, unknown>>;
       }
     | {
         readonly kind: 'lookup' | 'poll';

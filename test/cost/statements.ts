@@ -13,6 +13,7 @@ export interface StatementCount {
 
 /** The first that fits names a statement; PostgreSQL keeps the text of prepared statements, not their names. */
 const names: readonly (readonly [RegExp, string])[] = [
+  [/clock_timestamp\(\) - min\(/, 'oldest_outbox or oldest_unknown'],
   [/INSERT INTO events/, 'append'],
   [/FROM events/, 'load_streams'],
   [/DELETE FROM outbox/, 'delete_outbox'],
@@ -27,6 +28,7 @@ const byTheClock: ReadonlySet<string> = new Set([
   'claim_outbox',
   'claim_due or claim_unheard',
   'claim_expired',
+  'oldest_outbox or oldest_unknown',
 ]);
 /** Around the polls of the relay; where no relay runs, nothing has reason to use them. */
 const ofTheRelay: ReadonlySet<string> = new Set(['BEGIN', 'COMMIT']);

@@ -37,9 +37,19 @@ export class Stack {
   }
 
   static async start(
-    options: { services?: readonly string[]; toolsDir?: string; env?: Readonly<Record<string, string>> } = {},
+    options: {
+      services?: readonly string[];
+      toolsDir?: string;
+      env?: Readonly<Record<string, string>>;
+      /** One of the test's own; without it, a new one on the server that all tests share. */
+      database?: TestDatabase;
+    } = {},
   ): Promise<Stack> {
-    const [database, nats, upstream] = await Promise.all([createDatabase(), startNats(), startUpstream()]);
+    const [database, nats, upstream] = await Promise.all([
+      options.database ?? createDatabase(),
+      startNats(),
+      startUpstream(),
+    ]);
     const store = await Store.open({ url: database.url, name: 'flow-test' });
     const bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
     const toolsDir = options.toolsDir ?? path.join(path.dirname(fileURLToPath(import.meta.url)), 'tools');

@@ -1,9 +1,18 @@
-import { type Environment, type Logger, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import {
+  type Environment,
+  type Logger,
+  port,
+  refuseUnknown,
+  required,
+  setting,
+  streamReplicas,
+} from '@intendant/runtime';
 import { readUpstreamConfig, type UpstreamConfig } from '@intendant/upstream';
 
 export interface DispatcherConfig {
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  readonly streamReplicas: number | undefined;
   readonly toolsDir: string;
   readonly upstream: UpstreamConfig;
   readonly host: string;
@@ -16,6 +25,7 @@ export function readConfig(env: Environment, logger?: Logger): DispatcherConfig 
   return {
     databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    streamReplicas: streamReplicas(env),
     toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
     upstream: readUpstreamConfig(env, logger),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',

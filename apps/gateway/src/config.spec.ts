@@ -24,6 +24,11 @@ describe('the configuration of the gateway', () => {
     expect(() => readConfig({ ...env, INTENDANT_TOKEN_SECRET: 'short' })).toThrow(/at least 32 bytes/);
   });
 
+  it('leaves the replicas of streams to the operator of the cluster unless told otherwise', () => {
+    expect(readConfig(env).streamReplicas).toBeUndefined();
+    expect(readConfig({ ...env, INTENDANT_STREAM_REPLICAS: '3' }).streamReplicas).toBe(3);
+  });
+
   it('refuses a name it does not know, with a suggestion', () => {
     expect(() => readConfig({ ...env, INTENDANT_HTTP_PROT: '1' })).toThrow(
       /INTENDANT_HTTP_PROT.*did you mean INTENDANT_HTTP_PORT/,

@@ -6,11 +6,20 @@ import {
   parseServiceKeys,
   type ServiceIdentity,
 } from '@intendant/credentials';
-import { ConfigError, type Environment, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import {
+  ConfigError,
+  type Environment,
+  port,
+  refuseUnknown,
+  required,
+  setting,
+  streamReplicas,
+} from '@intendant/runtime';
 
 export interface GatewayConfig {
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  readonly streamReplicas: number | undefined;
   readonly tokenSecret: string;
   readonly services: KeyRing<ServiceIdentity>;
   readonly operators: KeyRing<OperatorIdentity>;
@@ -28,6 +37,7 @@ export function readConfig(env: Environment): GatewayConfig {
   return {
     databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    streamReplicas: streamReplicas(env),
     tokenSecret: secret(env),
     services: parseServiceKeys(setting(env, 'INTENDANT_SERVICE_KEYS') ?? ''),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),

@@ -1,8 +1,9 @@
-import { type Environment, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import { type Environment, port, refuseUnknown, required, setting, streamReplicas } from '@intendant/runtime';
 
 export interface RelayConfig {
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  readonly streamReplicas: number | undefined;
   readonly host: string;
   readonly port: number;
 }
@@ -13,6 +14,7 @@ export function readConfig(env: Environment): RelayConfig {
   return {
     databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    streamReplicas: streamReplicas(env),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
     port: port(env, 0),
   };

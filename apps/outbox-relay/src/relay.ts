@@ -1,6 +1,6 @@
 import type { Bus } from '@intendant/bus';
 import type { OutboxMessage } from '@intendant/contracts';
-import { faultPoint, type Logger, Loop } from '@intendant/runtime';
+import { faultPoint, gauge, type Logger, Loop, watchAge } from '@intendant/runtime';
 import type { Store } from '@intendant/store';
 
 const batchSize = 500;
@@ -8,12 +8,19 @@ const batchSize = 500;
 const leftAfterMs = 2_000;
 const pollMs = 500;
 
+const oldest = gauge({
+  name: 'intendant_outbox_oldest_seconds',
+  help: 'For how long the oldest message in the outbox has been waiting for the bus.',
+  labels: [],
+});
+
 /**
  * Carries to the bus what stayed in the outbox, because its service died, lost the bus or has too much to do: claim,
  * publish, acknowledge, delete. Knows no intent.
  */
 export class Relay {
   private readonly loop: Loop;
+  private readonly age: Loop;
 
   constructor(
     private readonly store: Store,
@@ -27,14 +34,17 @@ export class Relay {
       logger,
       runOnce: () => this.runOnce(batchSize),
     });
+    const readMs = () => store.outbox.oldestMs();
+    this.age = watchAge({ name: 'age of the outbox', gauge: oldest, readMs, logger });
   }
 
   start(): void {
     this.loop.start();
+    this.age.start();
   }
 
-  stop(): Promise<void> {
-    return this.loop.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.loop.stop(), this.age.stop()]);
   }
 
   /** One batch; returns how many messages left the outbox. */

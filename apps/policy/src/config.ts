@@ -1,9 +1,10 @@
 import { type KeyRing, type OperatorIdentity, parseOperatorKeys } from '@intendant/credentials';
-import { type Environment, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import { type Environment, port, refuseUnknown, required, setting, streamReplicas } from '@intendant/runtime';
 
 export interface PolicyConfig {
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  readonly streamReplicas: number | undefined;
   readonly toolsDir: string;
   readonly tokenSecret: string;
   readonly operators: KeyRing<OperatorIdentity>;
@@ -17,6 +18,7 @@ export function readConfig(env: Environment): PolicyConfig {
   return {
     databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    streamReplicas: streamReplicas(env),
     toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
     tokenSecret: required(env, 'INTENDANT_TOKEN_SECRET', '"$(openssl rand -base64 32)"'),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),

@@ -1,5 +1,13 @@
 import { type KeyRing, type OperatorIdentity, parseOperatorKeys } from '@intendant/credentials';
-import { type Environment, type Logger, port, refuseUnknown, required, setting } from '@intendant/runtime';
+import {
+  type Environment,
+  type Logger,
+  port,
+  refuseUnknown,
+  required,
+  setting,
+  streamReplicas,
+} from '@intendant/runtime';
 import { readUpstreamConfig, type UpstreamConfig } from '@intendant/upstream';
 
 /** All that a single pass needs. */
@@ -11,6 +19,7 @@ export interface PassConfig {
 
 export interface ReconcilerConfig extends PassConfig {
   readonly natsUrl: string;
+  readonly streamReplicas: number | undefined;
   readonly operators: KeyRing<OperatorIdentity>;
   readonly host: string;
   readonly port: number;
@@ -31,6 +40,7 @@ export function readConfig(env: Environment, logger?: Logger): ReconcilerConfig 
   return {
     ...readPassConfig(env, logger),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
+    streamReplicas: streamReplicas(env),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
     port: port(env, 0),

@@ -1,4 +1,4 @@
-import { type Logger, Loop } from '@intendant/runtime';
+import { gauge, type Logger, Loop, watchAge } from '@intendant/runtime';
 import type { Store } from '@intendant/store';
 import type { Sweeper, Swept } from './sweeper.js';
 
@@ -9,6 +9,12 @@ const pollMs = 250;
 const patienceMs = 250;
 /** Partitions are made two months ahead; once an hour is plenty. */
 const housekeepingMs = 3_600_000;
+
+const oldest = gauge({
+  name: 'intendant_unknown_oldest_seconds',
+  help: 'For how long the outcome of the oldest such intent has been unknown.',
+  labels: [],
+});
 
 /** All sweepers, each in a loop of its own, so that slow lookups do not delay the rescue of others. */
 export class Reconciler {
@@ -37,6 +43,8 @@ export class Reconciler {
       return 0;
     };
     this.loops.push(new Loop({ name: 'partitions', idleMs: housekeepingMs, logger, runOnce: housekeeping }));
+    const readMs = () => store.sweeps.oldestUnknownMs();
+    this.loops.push(watchAge({ name: 'age of the oldest unknown', gauge: oldest, readMs, logger }));
   }
 
   start(): void {

@@ -27,7 +27,7 @@ export class Bus {
   constructor(
     /** For the inside of this room only. */
     readonly connection: NatsConnection,
-    private readonly replicas: number,
+    private readonly replicas: number | undefined,
     inboxPrefix: string,
     onClosed?: (error: Error | undefined) => void,
   ) {

@@ -18,8 +18,8 @@ export interface BusOptions {
   readonly inboxPrefix?: string;
   /** The connection ended for good without `close()` being called: the process should exit and be started again. */
   readonly onClosed?: (error: Error | undefined) => void;
-  /** Copies of each stream in a cluster, for streams that do not exist yet. */
-  readonly replicas?: number;
+  /** Copies of each stream in a cluster. Undefined: new streams have one, and how many the others have is not looked at. */
+  readonly replicas?: number | undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ const connectionOptions = {
  * @throws TopologyMismatch when its streams are configured differently.
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
-  const { name, replicas = 1, inboxPrefix = '_INBOX_intendant' } = options;
+  const { name, replicas, inboxPrefix = '_INBOX_intendant' } = options;
   const { servers, credentials } = parseServers(options.url);
   const place = servers.join(',');
   const connection = await connect({

@@ -7,6 +7,8 @@ import { consumerConfig, type DurableSpec, type StreamSpec, type Topology, topol
 const inUse = [10058, 10148];
 /** JetStream's "insufficient storage resources available". */
 const noRoom = 10047;
+/** "no suitable peers for placement", and "replicas > 1 not supported in non-clustered mode". */
+const tooFewServers = [10005, 10074];
 
 /**
  * Nobody took a request or a publish: JetStream is off, or no stream has the subject. The client throws one error for
@@ -20,14 +22,15 @@ export function isNoJetStream(error: unknown): boolean {
  * Creates what is missing on the server and compares what is there, field by field, with what is asked for.
  * Safe to call from many processes at once and at any time, also after the server lost everything.
  *
- * @param replicas copies of each stream in a cluster; only used for streams that are created, never compared.
+ * @param replicas copies of each stream in a cluster. Undefined: what is created has one, and that is not compared.
  * @throws TopologyMismatch when the server keeps something in another way.
- * @throws BusUnavailable when a stream that is missing does not fit into the server's storage.
+ * @throws BusUnavailable when a stream that is missing cannot be created: it does not fit into the server's storage, or
+ *   there are fewer servers than replicas.
  */
 export async function ensureTopology(
   connection: NatsConnection,
   wanted: Topology = topology,
-  replicas = 1,
+  replicas?: number,
 ): Promise<void> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   const differences: Difference[] = [];
@@ -36,17 +39,29 @@ export async function ensureTopology(
   if (differences.length > 0) throw new TopologyMismatch(differences);
 }
 
-async function ensureStream(manager: JetStreamManager, spec: StreamSpec, replicas: number): Promise<Difference[]> {
+async function ensureStream(manager: JetStreamManager, spec: StreamSpec, replicas?: number): Promise<Difference[]> {
   const info = await getOrAdd(
     () => manager.streams.info(spec.name),
-    () => manager.streams.add({ ...spec, num_replicas: replicas }).catch((error: unknown) => rejectAdding(spec, error)),
+    () =>
+      manager.streams
+        .add({ ...spec, num_replicas: replicas ?? 1 })
+        .catch((error: unknown) => rejectAdding(spec, replicas, error)),
   );
   const { max_bytes: _, ...compared } = spec;
-  return compare(`stream ${spec.name}`, compared, info.config);
+  const wanted = replicas === undefined ? compared : { ...compared, num_replicas: replicas };
+  return compare(`stream ${spec.name}`, wanted, info.config);
 }
 
-function rejectAdding({ name, max_bytes = 0 }: StreamSpec, error: unknown): never {
-  if (!(error instanceof JetStreamApiError) || error.code !== noRoom) throw error;
+function rejectAdding({ name, max_bytes = 0 }: StreamSpec, replicas: number | undefined, error: unknown): never {
+  if (!(error instanceof JetStreamApiError)) throw error;
+  if (tooFewServers.includes(error.code)) {
+    throw new BusUnavailable(
+      `JetStream cannot keep ${replicas ?? 1} replicas of stream ${name}: ${error.message}. Start as many servers in ` +
+        'one cluster, or set INTENDANT_STREAM_REPLICAS to what there is.',
+      { cause: error },
+    );
+  }
+  if (error.code !== noRoom) throw error;
   throw new BusUnavailable(
     `JetStream has no room for stream ${name}, which reserves ${max_bytes / 1024 ** 2} MiB: free disk space, or ` +
       'raise `max_file` in the configuration of nats-server, and restart that; what it stored before comes back.',

@@ -139,6 +139,20 @@ describe('topology', () => {
     expect(message).toContain('stream INTENDANT_WORK: discard is "new", "old" is needed');
   });
 
+  it('refuses a stream with fewer replicas than are asked for', async () => {
+    await ensureTopology(connection);
+    await expect(ensureTopology(connection, topology, 3)).rejects.toThrow(
+      /stream INTENDANT_INTENTS: num_replicas is 1, 3 is needed/,
+    );
+    await ensureTopology(connection, topology, 1);
+  });
+
+  it('says when there are fewer servers than replicas', async () => {
+    const error = await connectBus({ url: nats.url, name: 'spec', replicas: 3 }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(BusUnavailable);
+    expect(String(error)).toMatch(/cannot keep 3 replicas of stream INTENDANT_INTENTS.*INTENDANT_STREAM_REPLICAS/);
+  });
+
   it('refuses a durable that is configured differently', async () => {
     await ensureTopology(connection);
     const shorter = { ...durables.dispatch, ackWaitMs: 5_000 };

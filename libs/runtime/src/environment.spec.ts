@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigError, logLevel, port, refuseUnknown, required, setting } from './environment.js';
+import { ConfigError, logLevel, port, refuseUnknown, required, setting, streamReplicas } from './environment.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'intendant-environment-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -82,4 +82,15 @@ test('a log level is one of those there are', () => {
   expect(logLevel({})).toBe('info');
   expect(logLevel({ INTENDANT_LOG_LEVEL: 'warn' })).toBe('warn');
   expect(() => logLevel({ INTENDANT_LOG_LEVEL: 'loud' })).toThrow(/one of trace, debug, .*; got "loud"/);
+});
+
+describe('the replicas of streams', () => {
+  test('are an odd number that a cluster can keep, and are left to the operator when not set', () => {
+    expect(['1', '3', '5'].map((text) => streamReplicas({ INTENDANT_STREAM_REPLICAS: text }))).toEqual([1, 3, 5]);
+    expect(streamReplicas({})).toBeUndefined();
+  });
+
+  test.each(['0', '2', '7', '3.0', 'three', ' 3'])('%j are refused', (text) => {
+    expect(() => streamReplicas({ INTENDANT_STREAM_REPLICAS: text })).toThrow(/must be 1, 3 or 5; got/);
+  });
 });

@@ -12,6 +12,7 @@ export class ConfigError extends Error {
 const known = {
   INTENDANT_DATABASE_URL: { secret: true },
   INTENDANT_NATS_URL: { secret: true },
+  INTENDANT_STREAM_REPLICAS: { secret: false },
   INTENDANT_TOOLS_DIR: { secret: false },
   INTENDANT_HTTP_HOST: { secret: false },
   INTENDANT_HTTP_PORT: { secret: false },
@@ -71,6 +72,14 @@ export function port(env: Environment, fallback: number): number {
     );
   }
   return value;
+}
+
+/** Copies that a NATS cluster keeps of each stream; undefined when it is not set. */
+export function streamReplicas(env: Environment): number | undefined {
+  const text = setting(env, 'INTENDANT_STREAM_REPLICAS');
+  // JetStream takes up to five; an even number bears no more failures than the odd one below it.
+  if (text === undefined || /^[135]$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new ConfigError(`INTENDANT_STREAM_REPLICAS must be 1, 3 or 5; got "${text}"`);
 }
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];

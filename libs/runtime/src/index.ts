@@ -9,3 +9,4 @@ export { counter, gauge, histogram, MetricsModule, perLabels } from './metrics.j
 export { newId } from './new-id.js';
 export { main, type ServiceOptions, startService } from './service.js';
 export { Slots, takeEach, tryTakeEach } from './slots.js';
+export { type WatchAgeOptions, watchAge } from './watch-age.js';

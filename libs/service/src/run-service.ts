@@ -10,6 +10,8 @@ export interface RunOptions {
   readonly name: string;
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  /** Copies that a NATS cluster keeps of each stream; undefined when that is left to its operator. */
+  readonly streamReplicas: number | undefined;
   readonly host: string;
   readonly port: number;
   readonly logger: Logger;
@@ -30,9 +32,9 @@ class Service {}
  * @throws whatever keeps it from starting, in plain words
  */
 export function runService(options: RunOptions): Promise<INestApplication> {
-  const { name, databaseUrl, natsUrl, host, port, logger, features, fastify, assembled } = options;
+  const { name, databaseUrl, natsUrl, streamReplicas, host, port, logger, features, fastify, assembled } = options;
   const imports = [
-    BusModule.forRoot({ url: natsUrl, name }),
+    BusModule.forRoot({ url: natsUrl, name, replicas: streamReplicas }),
     StoreModule.forRootAsync({
       inject: [Bus],
       useFactory: (bus: Bus) => ({

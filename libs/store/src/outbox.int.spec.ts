@@ -47,6 +47,19 @@ describe('the outbox', () => {
     expect(publish).not.toHaveBeenCalled();
   });
 
+  test('tells for how long its oldest message has been waiting, one that a stuck relay holds included', async () => {
+    expect(await store.outbox.oldestMs()).toBe(0);
+    await put(3);
+    await database.query("UPDATE outbox SET created_at = created_at - interval '1 minute' WHERE msg_id = 'm2'");
+    const holder = await database.session();
+    onTestFinished(() => holder.end());
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM outbox FOR UPDATE');
+    const age = await store.outbox.oldestMs();
+    expect(age).toBeGreaterThanOrEqual(60_000);
+    expect(age).toBeLessThan(90_000);
+  });
+
   test('keeps exactly the messages that were not acknowledged', async () => {
     await put(3);
     const relayed = await store.outbox.relay(10, async () => new Set(['m2', 'of somebody else']));

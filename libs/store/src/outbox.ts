@@ -2,7 +2,7 @@ import type { OutboxMessage } from '@intendant/contracts';
 import { faultPoint } from '@intendant/runtime';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { Delayed } from './delayed.js';
-import { claimOutbox, deleteOutbox, type OutboxRow } from './sql/outbox.js';
+import { claimOutbox, deleteOutbox, type OutboxRow, oldestOutbox } from './sql/outbox.js';
 import { queryLimitMs } from './timed-pool.js';
 
 export interface Relayed {
@@ -75,6 +75,12 @@ export class Outbox {
       await abandon(client, error as Error);
       throw error;
     }
+  }
+
+  /** For how long the oldest message has been waiting for the bus, in ms; 0 when none does. */
+  async oldestMs(): Promise<number> {
+    const { rows } = await this.pool.query<{ ms: number | null }>({ ...oldestOutbox });
+    return rows[0]?.ms ?? 0;
   }
 
   private async publishGathered(): Promise<void> {

@@ -186,3 +186,15 @@ test('partitions are made once', async () => {
   await store.sweeps.ensureEventPartitions();
   expect(await store.sweeps.ensureEventPartitions()).toBe(0);
 });
+
+test('the oldest unknown outcome is told by how long it has been so; other states do not count', async () => {
+  expect(await store.sweeps.oldestUnknownMs()).toBe(0);
+  const [old = ''] = await several(2, 'unknown');
+  const [open = ''] = await several(1, 'dispatching');
+  const since = "UPDATE intents SET since = clock_timestamp() - $2::float8 * interval '1 minute' WHERE id = $1";
+  await database.query(since, [old, 2]);
+  await database.query(since, [open, 5]);
+  const age = await store.sweeps.oldestUnknownMs();
+  expect(age).toBeGreaterThanOrEqual(120_000);
+  expect(age).toBeLessThan(180_000);
+});

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { answering } from './errors.js';
 import type { Outbox } from './outbox.js';
 import { announceAgainMs } from './projection.js';
-import { claimDue, claimExpired, claimUnheard, giveBack, insertDoorbell } from './sql/sweeps.js';
+import { claimDue, claimExpired, claimUnheard, giveBack, insertDoorbell, oldestUnknown } from './sql/sweeps.js';
 
 export interface Due {
   readonly intentId: string;
@@ -53,6 +53,12 @@ export class Sweeps {
       this.outbox.announce([bell]);
     }
     return rows.length;
+  }
+
+  /** For how long the outcome of the oldest such intent has been unknown, in ms; 0 when there is none. */
+  async oldestUnknownMs(): Promise<number> {
+    const { rows } = await this.pool.query<{ ms: number | null }>({ ...oldestUnknown });
+    return rows[0]?.ms ?? 0;
   }
 
   /** Makes room for the events of the coming months. */

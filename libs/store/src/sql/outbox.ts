@@ -16,6 +16,13 @@ export const claimOutbox = {
     ORDER BY msg_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
 };
 
+/** Claimed ones count as well: whoever holds them may be stuck. */
+export const oldestOutbox = {
+  name: 'oldest_outbox',
+  text: `
+    SELECT (extract(epoch FROM clock_timestamp() - min(created_at)) * 1000)::float8 AS ms FROM outbox`,
+};
+
 /** Rows that a relay has claimed meanwhile are left to it. */
 export const deleteOutbox = {
   name: 'delete_outbox',

@@ -49,6 +49,14 @@ export const claimExpired = {
     ORDER BY wake_at LIMIT $1`,
 };
 
+/** Of all tools; the second condition is true of each and leads to the index. */
+export const oldestUnknown = {
+  name: 'oldest_unknown',
+  text: `
+    SELECT (extract(epoch FROM clock_timestamp() - min(since)) * 1000)::float8 AS ms FROM intents
+    WHERE state = 'unknown' AND wake_at IS NOT NULL`,
+};
+
 /** One doorbell for all that are named. */
 export const insertDoorbell = {
   name: 'insert_doorbell',

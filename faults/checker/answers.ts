@@ -1,0 +1,50 @@
+import type { ClientEntry } from '../history/clients.js';
+import { effectsOf, isRead, saidByPerson } from './effects.js';
+import { clockMs, duration, type Finding, perStory } from './finding.js';
+import { saysNotExecuted } from './steps.js';
+import type { Story } from './story.js';
+
+/** I11: what was told is so: "not executed" stays true for ever, and "executed" is true when it is said. */
+export const answersAreTrue = perStory((story) => [...toldNotExecuted(story), ...toldExecuted(story)]);
+
+function toldNotExecuted(story: Story): Finding[] {
+  const first = story.effects[0];
+  // What comes after the time that the upstream declares is its own breach, and told by a correction where it is seen.
+  if (!first || story.beyondLimits || isRead(story)) return [];
+  const told = earliest([
+    ...story.clients.flatMap((entry) =>
+      saysNever(entry) ? [{ at: entry.at, what: `an answer to ${entry.operation}` }] : [],
+    ),
+    ...story.events.flatMap(({ type, committedAt }) =>
+      saysNotExecuted(type) ? [{ at: committedAt, what: `the public event ${type}` }] : [],
+    ),
+  ]);
+  if (!told) return [];
+  const after = first.at - told.at;
+  const when = after > 0 ? `${duration(after)} before` : `${duration(-after)} after`;
+  const message = `${told.what} said that it did not happen, ${when} effect ${first.externalId}`;
+  return [{ rule: 'I11', message, story }];
+}
+
+function saysNever({ phase, answer }: ClientEntry): boolean {
+  if (phase !== 'answered' || !answer || answer.intentId === null) return false;
+  return answer.outcome === 'not_executed' || (answer.outcome === null && saysNotExecuted(answer.status ?? ''));
+}
+
+function earliest<T extends { readonly at: number }>(entries: readonly T[]): T | undefined {
+  return [...entries].sort((a, b) => a.at - b.at)[0];
+}
+
+function toldExecuted(story: Story): Finding[] {
+  if (isRead(story) || saidByPerson(story)) return [];
+  const { effects } = effectsOf(story.effects);
+  const first = story.effects[0];
+  const told = story.clients.find(
+    ({ phase, answer, at }) =>
+      phase === 'answered' && answer?.outcome === 'executed' && (!first || first.at > at + clockMs),
+  );
+  if (!told) return [];
+  const truth =
+    effects === 0 || !first ? 'there is no effect' : `the effect came ${duration(first.at - told.at)} later`;
+  return [{ rule: 'I11', message: `an answer to ${told.operation} said that it was executed, and ${truth}`, story }];
+}

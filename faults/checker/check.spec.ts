@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { invariants } from '../history/violation.js';
+import { badPublications } from './bad-bus.spec-helper.js';
+import { badEffects } from './bad-effects.spec-helper.js';
+import { type Parts, partsOf } from './bad-history.spec-helper.js';
+import { badLogs } from './bad-log.spec-helper.js';
+import { badSubmissions } from './bad-submissions.spec-helper.js';
+import { badRequests } from './bad-wire.spec-helper.js';
+import { check } from './check.js';
+import { goodHistory } from './good-history.spec-helper.js';
+
+const bad = { ...badEffects, ...badRequests, ...badLogs, ...badPublications, ...badSubmissions };
+
+function brokenIn(parts: Parts): string[] {
+  return check(parts.h).map(({ rule, message }) => `${rule}: ${message}`);
+}
+
+describe('a history in which every promise is kept', () => {
+  it('breaks nothing', () => {
+    expect(brokenIn(partsOf(goodHistory()))).toEqual([]);
+  });
+});
+
+describe('a history with one change', () => {
+  it.each(Object.entries(bad))('names %s', (_, { rule, says, of = goodHistory, change }) => {
+    const before = partsOf(of());
+    expect(brokenIn(before)).toEqual([]);
+    change(before);
+    expect(brokenIn(before)).toEqual([expect.stringMatching(says)]);
+    expect(brokenIn(before)[0]).toContain(`${rule}: `);
+  });
+
+  it('is there for every invariant', () => {
+    const named = new Set<string>(Object.values(bad).map(({ rule }) => rule));
+    expect(invariants.filter((rule) => !named.has(rule))).toEqual([]);
+  });
+});
+
+describe('what is excused', () => {
+  /** Streams lost what they held, once, after the intent `found` had settled. */
+  function losing(): Parts {
+    const parts = partsOf(goodHistory());
+    parts.h.meta.excuses.streamsLost = true;
+    const at = parts.event('found', 'committed').committedAt + 1;
+    parts.h.faults.push({ at, kind: 'nats.wipe', phase: 'begin', target: 'nats/0' });
+    return parts;
+  }
+
+  it('is an event that was published before streams were lost, and none after', () => {
+    const parts = losing();
+    parts.drop(parts.h.bus.published, parts.published('found', 'committed'));
+    expect(brokenIn(parts)).toEqual([]);
+    parts.drop(parts.h.bus.published, parts.published('blind', 'dead_lettered'));
+    expect(brokenIn(parts)).toEqual([expect.stringMatching(/I9: .*id-blind/)]);
+  });
+
+  it('is a submission that was acknowledged before streams were lost, and none after', () => {
+    const parts = losing();
+    const lost = { ...parts.answer('published'), requestId: 'r', ref: 'lost', stepId: 'lost' };
+    parts.h.clients.push(lost);
+    expect(brokenIn(parts)).toEqual([]);
+    lost.at = parts.h.meta.healedAt;
+    expect(brokenIn(parts)).toEqual([expect.stringMatching(/I2: .*acknowledged/)]);
+  });
+
+  it('is the end of a process that was killed by plan', () => {
+    const parts = partsOf(goodHistory());
+    Object.assign(parts.h.processes[0] ?? {}, { crashes: 1 });
+    const kill = { at: 1_000_000, kind: 'kill', phase: 'begin' as const, target: 'dispatcher/0' };
+    parts.h.faults.push({ ...kill, happened: false });
+    expect(brokenIn(parts)).toEqual([expect.stringMatching(/I13: /)]);
+    parts.h.faults.push(kill);
+    expect(brokenIn(parts)).toEqual([]);
+  });
+
+  it('is what an upstream does beyond its limits after it was said not to happen', () => {
+    const parts = partsOf(goodHistory());
+    parts.h.meta.excuses.beyondLimits.push('refused');
+    const effect = parts.line('plain', 'effect');
+    parts.h.ledger.push({ ...effect, ...{ key: 'key-refused', attemptId: 'refused-1' }, seq: 900 });
+    expect(brokenIn(parts)).toEqual([]);
+  });
+
+  it('is a distance of absences that falls short while a reconciler is held up', () => {
+    const parts = partsOf(goodHistory());
+    badRequests['a resend after absences that were too close']?.change(parts);
+    expect(brokenIn(parts)).toHaveLength(1);
+    const at = parts.line('replayed', 'lookup').at;
+    parts.h.faults.push({ at, kind: 'block', phase: 'begin', target: 'reconciler/1' });
+    expect(brokenIn(parts)).toEqual([]);
+  });
+});
+
+describe('the story of a violation', () => {
+  it('has the lines of its intent and the faults that were there meanwhile, in order', () => {
+    const parts = partsOf(goodHistory());
+    parts.drop(parts.h.ledger, parts.line('found', 'effect'));
+    const { intentId, timeline } = check(parts.h)[0] ?? {};
+    expect(intentId).toBe('id-found');
+    expect(timeline?.map(({ who, what }) => `${who}: ${what}`)).toEqual([
+      'fault: pause dispatcher/0 (begin)',
+      'log: 1 recorded',
+      'log: 2 authorized, basis admitted',
+      'log: 3 attempt_started, attempt 1, attemptId found-1',
+      'upstream: request POST /effects/x, attempt found-1, body body-fou',
+      'log: 4 cancel_requested',
+      'log: 5 outcome_unknown, cause aborted',
+      'upstream: lookup: present',
+      'log: 6 committed, attempt 1, proof lookup',
+      'fault: pause dispatcher/0 (end)',
+    ]);
+  });
+
+  it('says what is repeated once, and leaves out faults that did not happen or were over', () => {
+    const parts = partsOf(goodHistory());
+    const first = parts.line('blind', 'request');
+    for (let i = 1; i <= 3; i += 1) parts.h.ledger.push({ ...first, seq: 900 + i, at: first.at + i });
+    parts.h.faults.push({ at: first.at, kind: 'cut', phase: 'begin', target: 'x', happened: false });
+    parts.h.faults.unshift({ at: 1_000_000, kind: 'cut', phase: 'begin', target: 'x' });
+    const timeline = check(parts.h)[0]?.timeline ?? [];
+    expect(timeline.map(({ what }) => what)).toContain(
+      'request POST /effects/x, attempt blind-1, body body-bli (4 times)',
+    );
+    expect(timeline.filter(({ who }) => who === 'fault')).toEqual([]);
+  });
+});

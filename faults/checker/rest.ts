@@ -1,0 +1,67 @@
+import type { History } from '../history/history.js';
+import { count, duration, type Finding, perStory, type Rule } from './finding.js';
+import { restedAt } from './log.js';
+import { deadLetterReasons, isAtRest } from './steps.js';
+
+/** I3: at the end every intent is terminal, or waits for a person with a reason. */
+export const everythingSettles = perStory((story, { meta }) => {
+  const { log, row } = story;
+  const state = row?.state ?? log.state;
+  if (!isAtRest(state)) {
+    const since = log.entered ? `, since ${duration(meta.frozenAt - log.entered.committedAt)} before the end` : '';
+    return [
+      { rule: 'I3', message: `still ${state} ${duration(meta.frozenAt - meta.healedAt)} after healing${since}`, story },
+    ];
+  }
+  const reason = row?.reason ?? null;
+  if (state !== 'dead_lettered' || (reason !== null && deadLetterReasons.has(reason))) return [];
+  return [
+    {
+      rule: 'I3',
+      message: `a dead letter with ${reason === null ? 'no reason' : `the unknown reason ${reason}`}`,
+      story,
+    },
+  ];
+});
+
+/** I14: everything that came to rest did so within the bound after healing. */
+export const settlesInTime = perStory((story, { meta }) => {
+  const at = restedAt(story.log);
+  const late = at === null ? 0 : at - meta.healedAt - meta.boundMs;
+  if (late <= 0) return [];
+  const message = `${story.log.state} ${duration(late + meta.boundMs)} after healing, ${duration(meta.boundMs)} is the bound`;
+  return [{ rule: 'I14', message, story }];
+});
+
+/** I13: nothing is left lying on the bus, in transactions or dead. */
+export const nothingLeaks: Rule = (history) => [
+  ...history.bus.consumers.flatMap(({ stream, name, ackPending, pending }) => {
+    if (ackPending === 0 && pending === 0) return [];
+    return leak(`consumer ${name} of ${stream} has ${ackPending} not acknowledged and ${pending} not delivered`);
+  }),
+  ...history.database.sessions.flatMap(({ application, total, inTransaction }) =>
+    inTransaction === 0
+      ? []
+      : leak(`${inTransaction} of ${count(total, 'session')} of ${application} in a transaction`),
+  ),
+  ...history.processes.flatMap(({ name, expected, found }) =>
+    expected === found ? [] : leak(`${name} is ${found}, and should be ${expected}`),
+  ),
+  ...crashes(history),
+];
+
+function leak(message: string): Finding[] {
+  return [{ rule: 'I13', message, story: null, lines: [] }];
+}
+
+/** A process that was never ended by plan must not end at all. */
+function crashes({ processes, faults }: History): Finding[] {
+  return processes.flatMap(({ name, crashes: n, errors }) => {
+    const planned = faults.some(
+      ({ target, kind, happened }) => target === name && happened !== false && /kill|point/i.test(kind),
+    );
+    if (n === 0 || planned) return [];
+    const lines = errors.map((what) => ({ at: null, who: name, what }));
+    return [{ rule: 'I13' as const, message: `${name} ended by itself ${count(n, 'time')}`, story: null, lines }];
+  });
+}

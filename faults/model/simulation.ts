@@ -1,0 +1,259 @@
+import { type Command, type Intent, keepsKey, type LookupAnswer, type Terms } from '@intendant/intent';
+import type { TimelineLine } from '../history/violation.js';
+import { demand } from './broken.js';
+import { proposalOf } from './proposal.js';
+import { type Decide, type Entry, foldsTo, step } from './step.js';
+import { clockSkewMs, type Fate, type Request, type Sending, Upstream, verdictOf } from './upstream.js';
+
+/** What somebody, the network or the clock does next. `pick` chooses among what is there to choose from. */
+export type Action =
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'wait_until_due' }
+  /** The next decision is made by a clock that lags, or was made a moment ago and is written only now. */
+  | { readonly do: 'lag'; readonly ms: number }
+  | ({ readonly do: 'dispatch' } & Sending)
+  | { readonly do: 'redeliver_start'; readonly pick: number }
+  | { readonly do: 'report'; readonly pick: number; readonly jitter: number }
+  | { readonly do: 'ask'; readonly works: boolean }
+  | { readonly do: 'answer'; readonly pick: number }
+  /** A pass of the reconciler, from the due time to the answer; `early`: another one, which does not wait. */
+  | { readonly do: 'reconcile'; readonly works: boolean; readonly early: boolean }
+  /** The same for a request that was accepted. */
+  | { readonly do: 'poll'; readonly works: boolean; readonly early: boolean }
+  /** An upstream, or something between, that says what is not so. */
+  | { readonly do: 'lie'; readonly pick: number; readonly fate: Fate }
+  | { readonly do: 'lie_about_presence'; readonly present: boolean }
+  | { readonly do: 'expire_lease' | 'expire' | 'cancel' | 'replay' | 'resolve' | 'submit_again' };
+
+/** Which promises hold: all; only that a remembered key keeps effects from doubling; or none, but the invariants of each step. */
+type Promised = 'all' | 'one_effect_per_key' | 'nothing';
+
+/** One intent, its upstream and everybody who works on it; every answer may come late, twice or never. */
+export class Simulation {
+  now = 0;
+  intent: Intent | null = null;
+  readonly upstream: Upstream;
+  readonly log: Entry[] = [];
+  readonly story: TimelineLine[] = [];
+  /** Dangerous states that came about. */
+  readonly reached = new Set<string>();
+  private readonly record: Command;
+  private promised: Promised = 'all';
+  private writtenAt = 0;
+  private lag = 0;
+  private readonly answers: { answer: LookupAnswer; askedAt: number }[] = [];
+
+  constructor(
+    private readonly decide: Decide,
+    private readonly terms: Terms,
+    expiresAt: number,
+  ) {
+    this.upstream = new Upstream(terms);
+    this.record = { type: 'record', proposal: proposalOf(terms, expiresAt), ruling: { allow: true } };
+    this.execute(this.record);
+  }
+
+  /** True when it changed something. @throws Broken */
+  execute(command: Command): boolean {
+    const at = Math.max(this.writtenAt, this.now - this.lag);
+    this.lag = 0;
+    this.story.push({ at: this.now, who: 'log', what: told(command) });
+    const { intent, entries, decision } = step(this.decide, command, this.intent, this.log, at);
+    this.intent = intent;
+    this.log.push(...entries);
+    this.tell(command, entries);
+    if (entries.length > 0) {
+      this.writtenAt = this.now;
+      this.judge();
+    }
+    return decision.kind === 'accepted';
+  }
+
+  /** @throws Broken */
+  act(action: Action): void {
+    switch (action.do) {
+      case 'wait':
+        this.now += action.ms;
+        return;
+      case 'wait_until_due':
+        this.now = Math.max(this.now, dueAt(this.intent));
+        return;
+      case 'lag':
+        this.lag = Math.min(action.ms, clockSkewMs(this.terms));
+        return;
+      case 'dispatch':
+        this.dispatch(action);
+        return;
+      case 'redeliver_start': {
+        const request = this.pick(this.upstream.requests, action.pick);
+        if (request) this.execute({ type: 'start_attempt', attemptId: request.attemptId });
+        return;
+      }
+      case 'report':
+        this.report(this.pick(this.upstream.requests, action.pick), action.jitter);
+        return;
+      case 'ask':
+        this.answers.push({ answer: this.upstream.ask(this.now, action.works), askedAt: this.now });
+        return;
+      case 'answer': {
+        const answer = this.pick(this.answers, action.pick);
+        if (answer) this.execute({ type: 'record_lookup', ...answer });
+        return;
+      }
+      case 'reconcile':
+        if (!action.early) this.now = Math.max(this.now, dueAt(this.intent));
+        this.execute({ type: 'record_lookup', answer: this.upstream.ask(this.now, action.works), askedAt: this.now });
+        return;
+      case 'poll':
+        if (!action.early) this.now = Math.max(this.now, dueAt(this.intent));
+        this.execute({ type: 'record_poll', answer: this.upstream.poll(this.now, action.works), askedAt: this.now });
+        return;
+      case 'lie': {
+        const request = this.pick(this.upstream.requests, action.pick);
+        const verdict = verdictOf(action.fate, true);
+        if (!request || !verdict) return;
+        this.promised = 'nothing';
+        this.execute({ type: 'record_verdict', attemptId: request.attemptId, verdict, jitter: 0 });
+        return;
+      }
+      case 'lie_about_presence': {
+        this.promised = 'nothing';
+        const answer: LookupAnswer = action.present ? { kind: 'present', data: 'other' } : { kind: 'absent' };
+        this.execute({ type: 'record_lookup', answer, askedAt: this.now });
+        return;
+      }
+      case 'resolve': {
+        const outcome = this.upstream.effects(this.now) > 0 ? 'executed' : 'not_executed';
+        this.execute({ type: 'resolve', by: 'olga', outcome, externalId: null, evidence: 'looked' });
+        return;
+      }
+      case 'expire_lease':
+        this.execute({ type: 'expire_lease', jitter: 0 });
+        return;
+      case 'expire':
+        this.execute({ type: 'expire' });
+        return;
+      case 'cancel':
+        this.execute({ type: 'cancel', by: 'ann' });
+        return;
+      case 'replay':
+        this.execute({ type: 'replay', by: 'olga', reason: 'again' });
+        return;
+      case 'submit_again':
+        demand(!this.execute(this.record), 'I2', 'the same submit changed the intent');
+        return;
+    }
+  }
+
+  /** The dispatcher: the attempt is recorded first, and only then is anything sent. */
+  dispatch(sending: Sending): boolean {
+    const attemptId = `try-${this.upstream.requests.length + 1}`;
+    const accepted = this.execute({ type: 'start_attempt', attemptId });
+    const { intent } = this;
+    if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return accepted;
+    if (intent.attempts.length > 1) this.reached.add('resend');
+    this.upstream.send(attemptId, sending, this.now, intent.attempt.leaseUntil);
+    this.whatIsStillPromised(sending, intent);
+    this.story.push({
+      at: this.now,
+      who: 'dispatcher',
+      what: `${attemptId}: ${fateOf(this.upstream.requests.at(-1))}`,
+    });
+    return accepted;
+  }
+
+  report(request: Request | undefined, jitter: number): boolean {
+    if (!request?.verdict || request.answeredAt > this.now) return false;
+    return this.execute({ type: 'record_verdict', attemptId: request.attemptId, verdict: request.verdict, jitter });
+  }
+
+  /** What is checked once, at the end of a life. @throws Broken */
+  end(): void {
+    foldsTo(this.log, this.intent);
+    this.judge();
+  }
+
+  /** A sender stopped between its last look at the lease and the first byte, or an effect that is late, break what is declared. */
+  private whatIsStillPromised({ leave, work }: Sending, { attempts }: Intent): void {
+    const beyond = leave > 1 || work > 1;
+    if (beyond) this.reached.add('sent or executed beyond what is declared');
+    if (beyond && this.promised === 'all') this.promised = 'one_effect_per_key';
+    if (this.promised === 'all') return;
+    const forgottenAt = (attempts[0]?.startedAt ?? 0) + this.terms.retentionMs;
+    const arrivesAt = this.upstream.requests.at(-1)?.arrivesAt ?? 0;
+    // Absences prove nothing any more, and neither does a key that is not remembered.
+    const allowed = this.log.findLast(({ event }) => event.type === 'authorized')?.event;
+    const byKey = allowed?.type === 'authorized' && allowed.basis === 'same_key';
+    if (!keepsKey(this.terms) || (arrivesAt >= forgottenAt && (beyond || !byKey))) this.promised = 'nothing';
+  }
+
+  /** What was said against what happened: the promises of the product. */
+  private judge(): void {
+    const { intent, upstream, promised } = this;
+    if (promised === 'nothing' || !intent || intent.proposal.terms.effect === 'read') return;
+    demand(upstream.effects() <= 1, 'I1', `${upstream.effects()} effects`);
+    if (promised === 'one_effect_per_key') return;
+    if (intent.state === 'committed') {
+      const effects = upstream.effects(this.now);
+      demand(effects === 1, 'I4', `committed with ${effects} effects`);
+    }
+    if (intent.state === 'failed' || intent.state === 'cancelled' || intent.state === 'expired') {
+      demand(upstream.effects() === 0, 'I11', `${intent.state} with an effect, now or later`);
+    }
+    const second = intent.corrections.some((c) => c.finding === 'second_effect');
+    demand(!second, 'I4', 'a second effect was reported that never was');
+  }
+
+  private tell(command: Command, entries: readonly Entry[]): void {
+    const led = entries.map(({ event }) => event.type).join(', ') || 'nothing';
+    this.story[this.story.length - 1] = { at: this.now, who: 'log', what: `${told(command)}: ${led}` };
+    for (const { event } of entries) {
+      if (event.type === 'outcome_unknown') this.reached.add('outcome unknown');
+      if (event.type === 'lookup_absent' && event.absences > 1) this.reached.add('two absences');
+      if (event.type === 'authorized' && event.basis === 'same_key') this.reached.add('resend under the same key');
+      if (event.type === 'corrected') this.reached.add('late evidence');
+      if (event.type === 'dead_lettered') this.reached.add('dead letter');
+      if (event.type === 'replay_requested') this.reached.add('replay');
+    }
+  }
+
+  private pick<T>(from: readonly T[], pick: number): T | undefined {
+    return from[Math.floor(pick * from.length)];
+  }
+}
+
+function told(command: Command): string {
+  switch (command.type) {
+    case 'record_lookup':
+    case 'record_poll':
+      return `${command.type} (${command.answer.kind}, asked at ${command.askedAt})`;
+    case 'record_verdict':
+      return `${command.type} (${command.attemptId}: ${command.verdict.kind})`;
+    case 'start_attempt':
+      return `${command.type} (${command.attemptId})`;
+    default:
+      return command.type;
+  }
+}
+
+function fateOf(request: Request | undefined): string {
+  if (!request) return 'not sent';
+  const effect = request.runsAt === null ? 'no effect' : `effect at ${request.runsAt}`;
+  const told = request.verdict ? `${request.verdict.kind} at ${request.answeredAt}` : 'dies before it learns anything';
+  return `bytes arrive at ${request.arrivesAt}, ${effect}, ${told}`;
+}
+
+/** The next moment at which a sweeper or a dispatcher has something to do. */
+export function dueAt(intent: Intent | null): number {
+  switch (intent?.state) {
+    case 'authorized':
+      return intent.notBefore ?? 0;
+    case 'dispatching':
+      return intent.attempt.leaseUntil;
+    case 'accepted':
+    case 'unknown':
+      return intent.dueAt;
+    default:
+      return 0;
+  }
+}

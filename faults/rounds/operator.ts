@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClientAnswer } from '../history/clients.js';
+import type { LedgerEntry } from '../history/ledger.js';
+import type { Channel } from './channel.js';
+import type { ClientLog } from './client-log.js';
+import type { PlannedIntent } from './plan-load.js';
+import type { DeadLetter, World } from './world.js';
+
+const everyMs = 1_000;
+const patienceMs = 4_000;
+/** A person looks at a dead letter after this long, in ms; until then the upstream may still act within its limits. */
+const slowerThanMs = 3_000;
+
+export interface OperatorOptions {
+  readonly intents: readonly PlannedIntent[];
+  readonly channel: Channel;
+  readonly log: ClientLog;
+  readonly world: World;
+  readonly ledger: () => Promise<readonly LedgerEntry[]>;
+  readonly operatorKey: string;
+  readonly signal: AbortSignal;
+}
+
+/** Somebody who looks after dead letters: replays some, and says of others what really happened; each once. */
+export class Operator {
+  readonly #plans: ReadonlyMap<string, PlannedIntent['operator']>;
+  readonly #done = new Set<string>();
+
+  constructor(private readonly options: OperatorOptions) {
+    this.#plans = new Map(options.intents.map(({ ref, operator }) => [ref, operator]));
+  }
+
+  async work(): Promise<void> {
+    const { signal } = this.options;
+    while (!signal.aborted) {
+      // PostgreSQL may be away; then there is nothing to see.
+      for (const letter of await this.open().catch(() => [])) {
+        if (!signal.aborted && Date.now() - letter.since > slowerThanMs) await this.#deal(letter);
+      }
+      await pause(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Dead letters that are still to be dealt with. @throws when PostgreSQL is away */
+  async open(): Promise<DeadLetter[]> {
+    const letters = await this.options.world.deadLetters();
+    return letters.filter(({ intentId, ref }) => !this.#done.has(intentId) && this.#planOf(ref) !== 'leave');
+  }
+
+  #planOf(ref: string): PlannedIntent['operator'] {
+    return this.#plans.get(ref) ?? 'leave';
+  }
+
+  async #deal(letter: DeadLetter): Promise<void> {
+    const { log } = this.options;
+    const { intentId, ref, tool, runId, stepId } = letter;
+    const operation = this.#planOf(ref) === 'replay' ? 'replay' : 'resolve';
+    const about = { operation, via: 'http', ref, tool, runId, stepId, argsHash: null } as const;
+    const answer = await log.ask(about, patienceMs, (signal) =>
+      operation === 'replay' ? this.#replay(letter, signal) : this.#resolve(letter, signal),
+    );
+    // Away, or too early to know: another time.
+    if (answer && answer.code !== 'unavailable' && answer.code !== 'internal') this.#done.add(intentId);
+  }
+
+  async #replay({ intentId }: DeadLetter, signal: AbortSignal): Promise<ClientAnswer> {
+    const { channel, operatorKey } = this.options;
+    const body = { ids: [intentId], reason: 'the upstream is back' };
+    return channel.ask('POST', '/v1/dead-letters/replay', operatorKey, { body, signal });
+  }
+
+  /** Tells the truth: what the upstream's ledger holds. */
+  async #resolve({ intentId, key }: DeadLetter, signal: AbortSignal): Promise<ClientAnswer> {
+    const { channel, operatorKey, ledger } = this.options;
+    const effect = (await ledger()).find((line) => line.kind === 'effect' && line.key === key);
+    const externalId = effect?.kind === 'effect' ? effect.externalId : null;
+    const found = externalId === null ? { outcome: 'not_executed' } : { outcome: 'executed', externalId };
+    const body = { ...found, evidence: 'read in the books of the upstream' };
+    return channel.ask('POST', `/v1/intents/${intentId}/resolve`, operatorKey, { body, signal });
+  }
+}

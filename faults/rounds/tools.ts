@@ -1,0 +1,37 @@
+import type { Random } from './random.js';
+
+/** A tool of faults/tools: `rig.<kind>`. */
+export interface RigTool {
+  readonly kind: string;
+  /** Path of its upstream. */
+  readonly path: string;
+  readonly weight: number;
+  readonly lookup: boolean;
+}
+
+/** The tools that rounds call, how often, and where their requests arrive. */
+export const rigTools = [
+  { kind: 'keyed', path: '/effects/keyed', weight: 22, lookup: true },
+  { kind: 'keyonly', path: '/effects/keyonly', weight: 14, lookup: false },
+  { kind: 'conditional', path: '/effects/conditional', weight: 12, lookup: true },
+  { kind: 'searched', path: '/plain/searched', weight: 20, lookup: true },
+  { kind: 'blind', path: '/plain/blind', weight: 8, lookup: false },
+  { kind: 'accepted', path: '/effects/accepted', weight: 8, lookup: false },
+  { kind: 'short', path: '/effects/short', weight: 6, lookup: false },
+  { kind: 'read', path: '/orders/ord_1', weight: 6, lookup: false },
+  { kind: 'parts', path: '/plain/parts', weight: 3, lookup: true },
+  { kind: 'hinted', path: '/effects/hinted', weight: 4, lookup: true },
+  { kind: 'missing', path: '', weight: 1, lookup: false },
+] as const satisfies readonly RigTool[];
+
+export type ToolKind = (typeof rigTools)[number]['kind'];
+
+export const toolName = (kind: ToolKind) => `rig.${kind}`;
+
+export function pathOf(kind: ToolKind): string {
+  return rigTools.find((tool) => tool.kind === kind)?.path ?? '';
+}
+
+export function someTool(random: Random): ToolKind {
+  return random.weighted(rigTools).kind;
+}

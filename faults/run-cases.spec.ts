@@ -1,0 +1,78 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { CaseReport, FaultCase, Layer } from './case.js';
+import type { Machine } from './machine.js';
+import { runCases } from './run-cases.js';
+
+const machine = { stateDir: '' } as Machine;
+const held = { intents: 1, faults: {}, reached: {}, figures: {}, violations: [], seed: 1, seconds: 0.1 } as const;
+
+function fixture(until: number | null = null, workers = 2) {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'intendant-cases-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const lines: string[] = [];
+  const end = new AbortController();
+  const options = { machine, dir, workers, until, say: (line: string) => void lines.push(line), signal: end.signal };
+  return { dir, lines, end, options };
+}
+
+function caseOf(name: string, layer: Layer, run: () => Promise<Partial<CaseReport>>): FaultCase {
+  return { name, layer, run: async () => ({ ...held, name, layer, replay: { name }, ...(await run()) }) };
+}
+
+test('a case that failed leaves its directory with the file it can be run again from', async () => {
+  const { dir, lines, options } = fixture();
+  const violation = { rule: 'I1', message: 'two effects', intentId: 'i', timeline: [] };
+  const reports = await runCases(
+    [caseOf('good', 'L3', async () => ({})), caseOf('bad', 'L3', async () => ({ violations: [violation] }))],
+    options,
+  );
+  expect(existsSync(path.join(dir, '1'))).toBe(false);
+  const written = JSON.parse(readFileSync(path.join(dir, '2', 'replay.json'), 'utf8'));
+  expect(written).toEqual({ layer: 'L3', name: 'bad', replay: { name: 'bad' } });
+  expect(reports.find(({ name }) => name === 'bad')?.replayFile).toMatch(/replay\.json$/);
+  expect(lines.join('\n')).toContain('✗ L3 bad (0.1 s): 1 violation (I1): two effects');
+});
+
+test('a case that throws counts as broken and stops no other', async () => {
+  const { options } = fixture();
+  const cases = [
+    caseOf('thrown', 'L2', async () => {
+      throw new Error('no database');
+    }),
+    caseOf('good', 'L2', async () => ({})),
+  ];
+  expect((await runCases(cases, options)).map(({ name, broken }) => [name, broken])).toEqual([
+    ['thrown', 'no database'],
+    ['good', undefined],
+  ]);
+});
+
+test('rounds run side by side and everything below them alone', async () => {
+  const { options } = fixture(null, 3);
+  const most: Record<string, number> = {};
+  let running = 0;
+  const counting = (layer: Layer) =>
+    caseOf(`${layer} ${Math.random()}`, layer, async () => {
+      running += 1;
+      most[layer] = Math.max(most[layer] ?? 0, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return {};
+    });
+  await runCases([...[...Array(4)].map(() => counting('L3')), ...[...Array(6)].map(() => counting('L5'))], options);
+  expect(most).toEqual({ L3: 1, L5: 3 });
+});
+
+test('no case is begun after the time is over or the run was broken off', async () => {
+  const late = fixture(Date.now() - 1);
+  expect(await runCases([caseOf('any', 'L5', async () => ({}))], late.options)).toEqual([]);
+  const ended = fixture();
+  const first = caseOf('first', 'L3', async () => {
+    ended.end.abort();
+    return {};
+  });
+  expect(await runCases([first, caseOf('second', 'L3', async () => ({}))], ended.options)).toEqual([]);
+});

@@ -1,0 +1,73 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { CaseReport, FaultCase } from './case.js';
+import type { Machine } from './machine.js';
+
+export interface RunOptions {
+  readonly machine: Machine;
+  /** A directory of its own for this run. */
+  readonly dir: string;
+  /** Cases at the same time; those below L5 watch the clock and have the machine for themselves. */
+  readonly workers: number;
+  /** No further case is begun after this time, in ms since the epoch; null for no limit. */
+  readonly until: number | null;
+  say(line: string): void;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the cases in their order and tells about each; what a failed one left stays in the directory of the run. */
+export async function runCases(cases: readonly FaultCase[], options: RunOptions): Promise<CaseReport[]> {
+  const reports: CaseReport[] = [];
+  const ours = new Set<Promise<void>>();
+  for (const [index, each] of cases.entries()) {
+    if (options.signal.aborted || (options.until !== null && Date.now() >= options.until)) break;
+    const workers = each.layer === 'L5' ? options.workers : 1;
+    while (ours.size >= workers) await Promise.race(ours);
+    const work = runCase(each, path.join(options.dir, String(index + 1)), options).then((report) => {
+      if (report !== null) reports.push(report);
+      ours.delete(work);
+    });
+    ours.add(work);
+  }
+  await Promise.all(ours);
+  return reports;
+}
+
+/** Null for a case that was broken off. */
+async function runCase(each: FaultCase, dir: string, options: RunOptions): Promise<CaseReport | null> {
+  const { machine, say, signal } = options;
+  await mkdir(dir, { recursive: true });
+  const startedAt = performance.now();
+  const report = await each
+    .run({ machine, dir, say: (line) => say(`${each.name}: ${line}`), signal })
+    .catch((error: unknown) => broken(each, error, (performance.now() - startedAt) / 1_000));
+  if (signal.aborted) return null;
+  const { violations, seconds, intents } = report;
+  if (violations.length === 0 && report.broken === undefined) {
+    await rm(dir, { recursive: true, force: true });
+    say(`✓ ${each.layer} ${each.name} (${seconds.toFixed(1)} s${intents > 0 ? `, ${intents} intents` : ''})`);
+    return report;
+  }
+  const file = replayFile(dir);
+  await writeFile(file, `${JSON.stringify({ layer: each.layer, name: each.name, replay: report.replay }, null, 2)}\n`);
+  say(`✗ ${each.layer} ${each.name} (${seconds.toFixed(1)} s): ${whatFailed(report)}`);
+  say(`  again: npm run faults -- --replay ${path.relative(process.cwd(), file)}`);
+  return { ...report, replayFile: path.relative(process.cwd(), file) };
+}
+
+/** Where a failed case is written down so that it can be run again. */
+export function replayFile(dir: string): string {
+  return path.join(dir, 'replay.json');
+}
+
+function whatFailed({ broken, violations }: CaseReport): string {
+  if (broken !== undefined) return `the rig itself failed: ${broken}`;
+  const rules = [...new Set(violations.map(({ rule }) => rule))].join(', ');
+  return `${violations.length} violation${violations.length === 1 ? '' : 's'} (${rules}): ${violations[0]?.message}`;
+}
+
+function broken({ name, layer }: FaultCase, error: unknown, seconds: number): CaseReport {
+  const why = error instanceof Error ? error.message : String(error);
+  const none = { intents: 0, faults: {}, reached: {}, figures: {}, violations: [] };
+  return { ...none, name, layer, broken: why, seed: 0, seconds, replay: { name } };
+}
