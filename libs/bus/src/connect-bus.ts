@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { Bus } from './bus.js';
 import { ensureTopology, isNoJetStream } from './ensure-topology.js';
-import { BusUnavailable } from './errors.js';
+import { BusUnavailable, TopologyMismatch } from './errors.js';
 import { parseServers } from './server-list.js';
 import { topology } from './topology.js';
 
@@ -58,7 +58,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   });
   try {
     await requireJetStream(connection, place);
-    await ensureTopology(connection, topology, replicas);
+    await ensureTopology(connection, topology, replicas).catch((error: unknown) => unready(place, error));
   } catch (error) {
     await connection.close();
     throw error;
@@ -81,6 +81,15 @@ async function requireJetStream(connection: NatsConnection, place: string): Prom
       { cause: error },
     );
   }
+}
+
+/** What is neither a difference nor for want of room, such as a server that is too busy, or goes away in the middle. */
+function unready(place: string, error: unknown): never {
+  if (error instanceof BusUnavailable || error instanceof TopologyMismatch) throw error;
+  throw new BusUnavailable(
+    `JetStream at ${place} did not get its streams ready: ${text(error)}. Look at the server's log; starting again is safe.`,
+    { cause: error },
+  );
 }
 
 function refusedConnection(place: string, error: unknown): BusUnavailable {
