@@ -2,8 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
+<<<<<<< HEAD
 import { startNats } from '@intendant/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+=======
+import { startNats, startTcpProxy } from '@intendant/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+>>>>>>> 274d02c2e05ee2005b7df13900a03fb928221157
 import { connectBus } from './connect-bus.js';
 import { BusUnavailable } from './errors.js';
 
@@ -35,6 +40,16 @@ describe('connectBus', () => {
   it('says when the server runs without JetStream', async () => {
     const nats = await start({ jetStream: false });
     expect((await refusal(nats.url)).message).toMatch(/runs without JetStream.*`-js`/);
+  });
+
+  it('says what it waited for when the server goes away while it looks for its streams', async () => {
+    const nats = await start();
+    const proxy = await startTcpProxy(nats.port);
+    const cut = proxy.cutOnce({ after: 'STREAM.INFO', direction: 'to_client', bytes: 0 });
+    const { message } = await refusal(proxy.through(nats.url));
+    expect(message).toContain(`JetStream at nats://127.0.0.1:${proxy.port} does not tell of its streams: `);
+    await cut;
+    await proxy.close();
   });
 
   it('says when the server refuses the user', async () => {
