@@ -24,9 +24,13 @@ export async function endProcess({ pid, identity, signal = 'SIGTERM' }, graceMs 
   send(-pid, 'SIGKILL');
 }
 
-/** Kills what carries the mark and was not ended with its leader: processes that made a group of their own. */
+/**
+ * Kills what carries the mark and was not ended with its leader: processes that made a group of their own. Their children
+ * are killed as well: those of PostgreSQL write their title over their environment, and while they are stopped by a signal
+ * they do not notice that their parent is gone.
+ */
 export async function endMarked(mark) {
-  const left = marked(mark);
+  const left = withChildren(marked(mark));
   for (const { pid } of left) send(pid, 'SIGKILL');
   await Promise.all(left.map((each) => goneWithin(each, afterKillMs)));
   return left.length;
@@ -38,8 +42,22 @@ function marked(mark) {
   return fs
     .readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && carries(name, wanted))
-    .map((name) => ({ pid: Number(name), identity: identityOf(Number(name)) }))
-    .filter((each) => each.identity !== undefined);
+    .map(Number);
+}
+
+function withChildren(pids) {
+  const numbers = new Set(pids.flatMap((pid) => [pid, ...childrenOf(pid)]));
+  numbers.delete(process.pid);
+  return [...numbers].map((pid) => ({ pid, identity: identityOf(pid) })).filter((each) => each.identity !== undefined);
+}
+
+function childrenOf(pid) {
+  try {
+    return fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    // Gone meanwhile, or a kernel that does not list them.
+    return [];
+  }
 }
 
 function carries(pid, wanted) {

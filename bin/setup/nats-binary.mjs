@@ -8,7 +8,10 @@ import { StepFailure } from './step-failure.mjs';
 
 /** 2.9 ignores `term(reason)` and refuses several filter subjects. */
 const oldest = [2, 10];
-const cached = path.join(home, 'nats', 'usr', 'sbin', 'nats-server');
+const inPackage = path.join('usr', 'sbin', 'nats-server');
+const cached = path.join(home, 'nats', inPackage);
+/** What Debian 12 installs: 2.9.10. */
+const old = { suite: 'bookworm', directory: path.join(home, 'nats-2.9') };
 // Debian puts servers into /usr/sbin, outside a normal user's PATH.
 const places = [
   cached,
@@ -42,19 +45,56 @@ function useGiven(given) {
   );
 }
 
+/**
+ * Path of Debian 12's nats-server, which the fault rig runs the services on, too; null, with the reason said, where it
+ * cannot be had.
+ */
+export function ensureOldNatsBinary(session) {
+  return step('nats-server of Debian 12', async (note) => {
+    const given = session.settings.INTENDANT_OLD_NATS_BIN;
+    const binary = given ?? path.join(old.directory, inPackage);
+    if (given && !versionOf(given)) {
+      throw new StepFailure(
+        'nats-server',
+        `INTENDANT_OLD_NATS_BIN (${given}) does not run`,
+        'correct INTENDANT_OLD_NATS_BIN, or unset it',
+      );
+    }
+    const why = given ? undefined : await unpackOld(session, binary);
+    note(why ? `not tested with: ${why}` : versionOf(binary).join('.'));
+    return why ? null : binary;
+  });
+}
+
+/** Returns why there is none. */
+async function unpackOld(session, binary) {
+  try {
+    await unpackOnce(session, old.directory, () => versionOf(binary) !== undefined, old.suite);
+    return versionOf(binary) ? undefined : 'the unpacked package does not run on this system';
+  } catch (error) {
+    if (session.processes.stopping || !(error instanceof StepFailure)) throw error;
+    return error.why;
+  }
+}
+
 async function unpacked(session) {
-  const work = async () => {
-    if (fits(cached)) return;
-    say('nats-server: none found, unpacking the Debian package into this clone');
-    await unpackNatsPackage(session, path.join(home, 'nats'));
-  };
-  await exclusively(path.join(home, 'nats.lock'), work, (holder) => say(`nats-server: waiting for process ${holder}`));
+  await unpackOnce(session, path.join(home, 'nats'), () => fits(cached));
   if (fits(cached)) return cached;
   throw new StepFailure(
     'nats-server',
     'the unpacked package does not run on this system',
     `install nats-server ${oldest.join('.')} or later, or name one in INTENDANT_NATS_BIN`,
   );
+}
+
+/** Unpacks the package of a Debian release unless it is there, also when several commands want it at once. */
+async function unpackOnce(session, directory, isThere, suite) {
+  const work = async () => {
+    if (isThere()) return;
+    say(`nats-server: none found, unpacking the Debian package into ${path.relative(process.cwd(), directory)}`);
+    await unpackNatsPackage(session, directory, suite);
+  };
+  await exclusively(`${directory}.lock`, work, (holder) => say(`nats-server: waiting for process ${holder}`));
 }
 
 function fits(binary) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { identityOf } from './identity.mjs';
 import { readJson } from './paths.mjs';
 import { Processes } from './processes.mjs';
@@ -68,6 +68,27 @@ describe('the processes of a launcher', () => {
     expect(running(stray)).toBe(true);
     await processes.stopAll();
     expect(running(stray)).toBe(false);
+  });
+
+  it.runIf(process.platform === 'linux')('are found with children that wear no mark and are stopped', async () => {
+    const child = processes.start({
+      name: 'parent',
+      ...script(
+        `const { spawn } = require('child_process');
+         const server = "const c = require('child_process').spawn('sleep', ['600'], { detached: true, env: {}, stdio: 'ignore' });" +
+           "process.kill(c.pid, 'SIGSTOP'); console.log(c.pid); setInterval(() => {}, 1e6)";
+         const stray = spawn(process.execPath, ['-e', server], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });
+         stray.unref()`,
+      ),
+    });
+    await child.exited;
+    const stopped = Number(await told({ logFile: child.logFile }));
+    expect(running(stopped)).toBe(true);
+    onTestFinished(() => {
+      if (running(stopped)) process.kill(stopped, 'SIGKILL');
+    });
+    await processes.stopAll();
+    expect(running(stopped)).toBe(false);
   });
 
   it('that a killed launcher left are stopped by the next one', async () => {

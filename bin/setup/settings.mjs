@@ -4,6 +4,7 @@ import { StepFailure } from './step-failure.mjs';
 /** Names that only the launcher knows; the services refuse INTENDANT_* names they do not know. */
 const launcherOnly = [
   'INTENDANT_NATS_BIN',
+  'INTENDANT_OLD_NATS_BIN',
   'INTENDANT_PG_BIN',
   'INTENDANT_MIGRATION_DATABASE_URL',
   'INTENDANT_APP_PASSWORD',

@@ -116,9 +116,10 @@ describe('the story of a violation', () => {
     const first = parts.line('blind', 'request');
     for (let i = 1; i <= 3; i += 1) parts.h.ledger.push({ ...first, seq: 900 + i, at: first.at + i });
     parts.h.faults.push({ at: first.at, kind: 'cut', phase: 'begin', target: 'x', happened: false });
+    parts.h.faults.unshift({ at: 1_000_000, kind: 'cut', phase: 'begin', target: 'x' });
     const timeline = check(parts.h)[0]?.timeline ?? [];
     expect(timeline.map(({ what }) => what)).toContain(
-      'request POST /effects/x, attempt blind-1, body body-bli (4 times)',
+      'request POST /effects/x, attempt blind-1, body body-bli (4 times, the last 3 ms later)',
     );
     expect(timeline.filter(({ who }) => who === 'fault')).toEqual([]);
   });

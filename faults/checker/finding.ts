@@ -20,19 +20,8 @@ export function perStory(find: (story: Story, history: History) => Finding[]): R
 }
 
 /**
- * How far the clocks of two processes of one machine may be apart, in ms: both read the same hardware clock, but a
- * process that adds a steady clock to its start, as the upstream's ledger does, misses what the system clock was set right
- * by since. PostgreSQL takes the time of a commit before it writes it to disk, so what may only follow a commit comes
- * later by more than this.
+ * How far the times of two processes of one machine may be apart, in ms: the upstream and the rig read the system clock,
+ * which Node cuts off to whole ms. PostgreSQL takes the time of a commit before it writes it to disk, so that what may
+ * only follow a commit comes later by more than this.
  */
 export const clockMs = 1;
-
-/** `12.3 s`, or `45 ms` below a second. */
-export function duration(ms: number): string {
-  return Math.abs(ms) < 1_000 ? `${Math.round(ms * 10) / 10} ms` : `${Math.round(ms / 100) / 10} s`;
-}
-
-/** `1 effect`, `2 effects`. */
-export function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`;
-}

@@ -1,9 +1,10 @@
 import type { ClientEntry } from '../history/clients.js';
 import type { History } from '../history/history.js';
 import type { TimelineLine } from '../history/violation.js';
-import { count, type Finding, type Rule } from './finding.js';
+import type { Finding, Rule } from './finding.js';
 import type { Stories, Story } from './story.js';
 import { clientLine, inOrder } from './timeline.js';
+import { count } from './wording.js';
 
 /** I2: what was answered is there, and asking again for the same is answered with the same intent. */
 export const submitsAreKept: Rule = (history, stories) => [
@@ -53,13 +54,14 @@ function isExcused({ at }: ClientEntry, history: History): boolean {
   return at <= streamsLostAt(history);
 }
 
+/** Faults that take messages out of streams. */
+const losses: ReadonlySet<string> = new Set(['nats.wipe', 'nats.restore', 'nats.delete_stream']);
+
 /** The last time that streams may have lost what they held; minus infinity where they never did. */
 export function streamsLostAt({ meta, faults }: History): number {
   if (!meta.excuses.streamsLost) return Number.NEGATIVE_INFINITY;
-  const losses = faults.filter(
-    ({ kind, happened }) => happened !== false && /^nats.*(wipe|restore|delete)/i.test(kind),
-  );
-  return losses.length === 0 ? meta.healedAt : Math.max(...losses.map(({ at }) => at));
+  const lost = faults.filter(({ kind, happened }) => happened !== false && losses.has(kind));
+  return lost.length === 0 ? meta.healedAt : Math.max(...lost.map(({ at }) => at));
 }
 
 function linesOf({ clients }: History, fits: (entry: ClientEntry) => boolean): TimelineLine[] {

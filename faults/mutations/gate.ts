@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Machine } from '../machine.js';
+import { root } from '../rig/root.js';
 import { type GateRow, isAsItShouldBe, tableOf, unmutated } from './gate-table.js';
 import { type Mutant, readMutants } from './mutants.js';
 import { makeTree } from './mutated-tree.js';
 import { type GateLayer, gateLayers, type Trial } from './trial.js';
 import { tryLayer } from './try-layer.js';
-
-/** The root of the project, seen from where this file is built to. */
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface GateOptions {
   readonly machine: Machine;
@@ -53,7 +50,7 @@ export async function runGate({ machine, names, allLayers, say, signal }: GateOp
     const trials: Partial<Record<GateLayer, Trial>> = {};
     say(`${name}: ${mutant?.plants ?? 'the sources as they are.'}`);
     await makeTree(root, dir, mutant, signal);
-    const tree = { dir, machine: { ...machine, stateDir: path.join(home, 'state') }, signal };
+    const tree = { dir, machine: { ...machine, stateDir: path.join(dir, 'state') }, signal };
     for (const layer of gateLayers) {
       const trial = await tryLayer(layer, tree);
       trials[layer] = trial;
@@ -63,7 +60,6 @@ export async function runGate({ machine, names, allLayers, say, signal }: GateOp
     fresh.push({ name, commit: machine.commit, trials });
     rows = inOrder([...(await earlier(file)), ...fresh], mutants);
     await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`);
-    await rm(dir, { recursive: true, force: true });
   }
   return { rows, passed: fresh.every(isAsItShouldBe), table: tableOf(rows), file };
 }

@@ -1,11 +1,13 @@
-import { performance } from 'node:perf_hooks';
+import { MachineTime } from '../../examples/upstream/machine-time.js';
 import type { FaultEntry } from '../history/faults.js';
 import type { FaultLog } from './installation.js';
 
 /** Ms since the epoch with a fraction, as the upstream's ledger tells time. */
 export function rigTime(): number {
-  return Math.round((performance.timeOrigin + performance.now()) * 1000) / 1000;
+  return time.now();
 }
+
+const time = new MachineTime();
 
 export class RigFaultLog implements FaultLog {
   readonly entries: FaultEntry[] = [];

@@ -1,11 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import type { ClientAnswer, ClientEntry } from '../history/clients.js';
-
-/** Ms since the epoch with a fraction, on the clock that the upstream's ledger goes by. */
-export function timeNow(): number {
-  return performance.timeOrigin + performance.now();
-}
+import { rigTime } from '../rig/fault-log.js';
 
 /** What a request is about. */
 export type About = Pick<ClientEntry, 'operation' | 'via' | 'ref' | 'tool' | 'runId' | 'stepId' | 'argsHash'>;
@@ -24,14 +19,14 @@ export class ClientLog {
     send: (signal: AbortSignal) => Promise<ClientAnswer>,
   ): Promise<ClientAnswer | null> {
     const requestId = randomUUID();
-    this.entries.push({ at: timeNow(), requestId, phase: 'invoke', ...about });
+    this.entries.push({ at: rigTime(), requestId, phase: 'invoke', ...about });
     try {
       const answer = await send(AbortSignal.timeout(limitMs));
-      this.entries.push({ at: timeNow(), requestId, phase: 'answered', ...about, answer });
+      this.entries.push({ at: rigTime(), requestId, phase: 'answered', ...about, answer });
       return answer;
     } catch (error) {
       const problem = error instanceof Error ? error.message || error.name : String(error);
-      this.entries.push({ at: timeNow(), requestId, phase: 'unanswered', ...about, problem });
+      this.entries.push({ at: rigTime(), requestId, phase: 'unanswered', ...about, problem });
       return null;
     }
   }

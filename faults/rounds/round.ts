@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { History } from '../history/history.js';
 import type { Violation } from '../history/violation.js';
 import type { Machine } from '../machine.js';
+import { rigTime } from '../rig/fault-log.js';
 import type { Installation } from '../rig/installation.js';
 import { root } from '../rig/root.js';
 import { startInstallation } from '../rig/start-installation.js';
@@ -11,7 +12,7 @@ import { Agents } from './agents.js';
 import { boundMs } from './bound.js';
 import { Breakages } from './breakages.js';
 import { Channel } from './channel.js';
-import { ClientLog, timeNow } from './client-log.js';
+import { ClientLog } from './client-log.js';
 import { Operator } from './operator.js';
 import type { RoundPlan } from './plan.js';
 import { untilAtRest } from './rest.js';
@@ -50,7 +51,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     throw error;
   });
   try {
-    const startedAt = timeNow();
+    const startedAt = rigTime();
     const log = new ClientLog();
     const world = new World(databaseUrl);
     const ending = AbortSignal.any([signal, frozen.signal]);
@@ -70,7 +71,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     signal.throwIfAborted();
 
     await heal(installation, plan);
-    const healedAt = timeNow();
+    const healedAt = rigTime();
     const latest = Math.max(0, ...plan.intents.map(({ upstream }) => upstream.latestMs));
     const tools = await promisesOf(toolsDir);
     const bound = boundMs(tools, plan.permanent);
@@ -78,7 +79,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const parties = { agents, operator, world, nats: channel.nats, effectsUntil: healedAt + latest };
     const moving = await untilAtRest(parties, bound, signal);
     signal.throwIfAborted();
-    const frozenAt = timeNow();
+    const frozenAt = rigTime();
     say(moving === null ? `at rest after ${seconds(frozenAt - healedAt)}` : `not at rest: ${moving}`);
     const unanswered = agents.waiting;
     frozen.abort();

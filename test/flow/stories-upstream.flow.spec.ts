@@ -52,8 +52,8 @@ describe.concurrent('an effect whose answer is lost', () => {
     'redirect',
   ];
   for (const then of [...endings, 'status:500', 'status:502', 'status:409'] as const) {
-    const story = { reset: 'S20', cut: 'S37', redirect: 'S36', 'status:500': 'S33' }[then as string];
-    test(`by ${then} is found by the lookup and not sent again${story ? ` (${story})` : ''}`, async () => {
+    const story = { reset: ' (S20)', cut: ' (S37)', redirect: ' (S36)', 'status:500': ' (S33)' }[then as string] ?? '';
+    test(`by ${then} is found by the lookup and not sent again${story}`, async () => {
       const { result, intent, requests, effects } = await calls.run('effects.keyed', { then });
       expect(result).toMatchObject({
         status: 'committed',

@@ -1,5 +1,5 @@
 import type { Command, Intent, LookupAnswer } from '@intendant/intent';
-import { faultPoint, type Logger } from '@intendant/runtime';
+import { faultPoint, type Logger, monotonic } from '@intendant/runtime';
 import type { Due, Store } from '@intendant/store';
 import { digest } from '@intendant/tools';
 import type { Questions } from './questions.js';
@@ -41,10 +41,13 @@ export class AskUpstream implements Sweeper {
     const patient = patienceMs === undefined;
     // Whose upstream is busy anyway is left where everybody can see it.
     const crowded = patient ? [] : this.questions.crowded();
+    const asked = monotonic();
     const due = await this.store.sweeps.claimDue(this.state, room, claimMs, crowded);
     faultPoint('reconciler.after_claim');
     const swept = { found: due.length, changed: 0, failed: 0 };
-    const work = due.filter(({ intentId }) => !this.open.has(intentId)).map((item) => this.begin(item, swept, patient));
+    const work = due
+      .filter(({ intentId }) => !this.open.has(intentId))
+      .map((item) => this.begin(item, asked, swept, patient));
     await within(Promise.all(work), patienceMs);
     return { ...swept };
   }
@@ -54,10 +57,10 @@ export class AskUpstream implements Sweeper {
   }
 
   /** Never rejects. */
-  private begin(item: Due, swept: { changed: number; failed: number }, patient: boolean): Promise<void> {
+  private begin(item: Due, asked: number, swept: { changed: number; failed: number }, patient: boolean): Promise<void> {
     const { intentId, tool } = item;
     const work = this.questions
-      .inTurn(tool, () => this.settle(item), patient)
+      .inTurn(tool, () => this.settle(item, asked), patient)
       .then(async (turn) => {
         // It was not asked about, so nobody has to wait until the claim is over.
         if (turn === null) await this.store.sweeps.giveBack(this.state, intentId);
@@ -72,10 +75,10 @@ export class AskUpstream implements Sweeper {
     return work;
   }
 
-  private async settle({ intentId, claimedAt }: Due): Promise<boolean> {
+  private async settle({ intentId, claimedAt }: Due, asked: number): Promise<boolean> {
     const intent = await this.store.intents.load(intentId);
     if (intent?.state !== this.state) return false;
-    const command = await this.ask(intent, claimedAt);
+    const command = await this.ask(intent, claimedAt, asked);
     faultPoint('reconciler.after_lookup');
     const result = await this.store.door.execute({ intentId, command });
     faultPoint('reconciler.after_decision');
@@ -85,15 +88,19 @@ export class AskUpstream implements Sweeper {
     return result.kind === 'accepted' && result.intent.state !== this.state;
   }
 
-  /** The claim was before the question, so the question cannot have been asked earlier than `claimedAt` says. */
-  private async ask(intent: Intent, claimedAt: number): Promise<Extract<Command, { answer: unknown }>> {
+  /**
+   * The claim was before the question, so the question cannot have been asked earlier than `claimedAt` says. The claim
+   * itself was sent at `asked`, on the own monotonic clock, so the answer cannot have come later than that allows.
+   */
+  private async ask(intent: Intent, claimedAt: number, asked: number): Promise<Extract<Command, { answer: unknown }>> {
     if (intent.state === 'accepted' && intent.proposal.terms.poll) {
       const answer = await this.questions.poll(intent.proposal, intent.data);
       return { type: 'record_poll', answer, askedAt: claimedAt };
     }
     const answer = await this.questions.lookup(intent.proposal);
+    const answeredAt = Math.ceil(claimedAt + 1 + monotonic() - asked);
     if (intent.state === 'committed') return { type: 'record_review', answer };
-    return { type: 'record_lookup', answer: await this.ownReceipt(intent, answer), askedAt: claimedAt };
+    return { type: 'record_lookup', answer: await this.ownReceipt(intent, answer), askedAt: claimedAt, answeredAt };
   }
 
   /** A receipt that was given for another intent, too, proves neither: the lookup does not look at what it was asked. */

@@ -21,8 +21,16 @@ export type Command =
     }
   /** The lease of the open attempt ended without a verdict. */
   | { readonly type: 'expire_lease'; readonly jitter: number }
-  /** `askedAt`: when the lookup was sent, on the database clock. */
-  | { readonly type: 'record_lookup'; readonly answer: LookupAnswer; readonly askedAt: number }
+  /**
+   * `askedAt`: when the lookup was sent, or earlier; `answeredAt`: when its answer was there, or later; left out, now.
+   * Both on the database clock: an absence may be as old as the one, and what was found as young as the other.
+   */
+  | {
+      readonly type: 'record_lookup';
+      readonly answer: LookupAnswer;
+      readonly askedAt: number;
+      readonly answeredAt?: number;
+    }
   /** What the upstream says about a request that it had accepted. */
   | { readonly type: 'record_poll'; readonly answer: PollAnswer; readonly askedAt: number }
   /** The answer of the one more look that `needsReview` asks for. */

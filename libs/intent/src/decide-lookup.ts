@@ -1,4 +1,4 @@
-import type { Decision } from './commands.js';
+import type { Command, Decision } from './commands.js';
 import { accept, unchanged } from './decision.js';
 import type { Breach, DeadLetterReason, Finding, IntentEvent } from './events.js';
 import { cancelledFailure, failureOf } from './failure.js';
@@ -9,11 +9,14 @@ import { countedAttempts, type In, type Intent } from './state.js';
 import { keepsKey } from './terms.js';
 import type { LookupAnswer } from './verdict.js';
 
+type Looked = Omit<Extract<Command, { type: 'record_lookup' }>, 'type'>;
+
 /**
  * What an answer of the tool's lookup means (docs/outcomes.md, "Reconciliation").
  * A tool without a lookup is asked too; its answer is always `cannot_tell`.
  */
-export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Intent, now: number): Decision {
+export function decideLookup(looked: Looked, intent: Intent, now: number): Decision {
+  const { answer, askedAt, answeredAt = now } = looked;
   switch (intent.state) {
     case 'unknown':
       switch (answer.kind) {
@@ -57,7 +60,7 @@ export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Inte
       );
     case 'dispatching':
     case 'committed':
-      return isThere(answer) && isAboutEarlier(intent, askedAt) && !isCounted(answer.data, intent)
+      return isThere(answer) && isAboutEarlier(intent, answeredAt) && !isCounted(answer.data, intent)
         ? accept({
             type: 'corrected',
             attempt: null,
@@ -72,11 +75,14 @@ export function decideLookup(answer: LookupAnswer, askedAt: number, intent: Inte
   }
 }
 
-/** Asked before the last attempt started, so what was found is the work of an earlier one, ruled out meanwhile. */
-function isAboutEarlier(intent: Intent, askedAt: number): boolean {
+/**
+ * Answered before the last attempt started, so what was found is the work of an earlier one, ruled out meanwhile. That it
+ * was asked before is not enough: the last attempt may have taken effect while the question was under way.
+ */
+function isAboutEarlier(intent: Intent, answeredAt: number): boolean {
   const last = intent.attempts.at(-1);
   if (!last || intent.attempts.length < 2 || intent.proposal.terms.effect === 'read') return false;
-  return askedAt < last.startedAt && intent.corrections.length === 0;
+  return answeredAt < last.startedAt && intent.corrections.length === 0;
 }
 
 /** A remembered key makes the last attempt's answer tell of the same effect. */

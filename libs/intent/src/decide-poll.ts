@@ -8,9 +8,9 @@ import type { PollAnswer } from './verdict.js';
 /** What became of a request that the upstream had accepted: done is the effect, given up is proof that there is none. */
 export function decidePoll(answer: PollAnswer, askedAt: number, intent: Intent, now: number): Decision {
   if (intent.state !== 'accepted') {
-    // The answer to a question from before; what was done counts as what a lookup finds.
+    // The answer to a question from before, about what was accepted then; what was done counts as what a lookup finds.
     return answer.kind === 'executed' && intent.attempts.some((a) => a.verdict === 'accepted')
-      ? decideLookup({ kind: 'present', data: answer.data }, askedAt, intent, now)
+      ? decideLookup({ answer: { kind: 'present', data: answer.data }, askedAt, answeredAt: askedAt }, intent, now)
       : unchanged;
   }
   const attempt = intent.attempts.findLast((a) => a.verdict === 'accepted');

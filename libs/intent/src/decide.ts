@@ -47,7 +47,7 @@ export function decide(command: Command, intent: Intent | null, now: number): De
         now,
       );
     case 'record_lookup':
-      return decideLookup(command.answer, command.askedAt, intent, now);
+      return decideLookup(command, intent, now);
     case 'record_poll':
       return decidePoll(command.answer, command.askedAt, intent, now);
     case 'record_review':

@@ -113,6 +113,24 @@ describe('an answer that comes too late', () => {
       .isUnchanged();
   });
 
+  it.each([46_500, undefined])(
+    'means nothing when the next attempt may have done what was found (answered at %s)',
+    (at) => {
+      const asked = {
+        type: 'record_lookup',
+        answer: present(),
+        askedAt: 44_000,
+        ...(at && { answeredAt: at }),
+      } as const;
+      sendingAgain(lookupOnly).when(asked, 47_000).isUnchanged();
+      sendingAgain(lookupOnly)
+        .when(verdict(2, executed()), 46_000)
+        .accepts({ type: 'committed', proof: 'response', attempt: 2 })
+        .when(asked, 47_000)
+        .isUnchanged();
+    },
+  );
+
   it('means nothing when it is an absence, or may be about the open attempt, or nothing was ever sent', () => {
     resendAllowed().when(lookup(absent, 44_000), 46_000).isUnchanged();
     sendingAgain().when(lookup(present(), 45_500), 46_000).isUnchanged();

@@ -81,7 +81,13 @@ export const verdict = (attempt: number, is: Verdict): Command => ({
   jitter: 0,
 });
 export const leaseEnds: Command = { type: 'expire_lease', jitter: 0 };
-export const lookup = (answer: LookupAnswer, askedAt: number): Command => ({ type: 'record_lookup', answer, askedAt });
+/** Answered at once, unless it is said when. */
+export const lookup = (answer: LookupAnswer, askedAt: number, answeredAt = askedAt): Command => ({
+  type: 'record_lookup',
+  answer,
+  askedAt,
+  answeredAt,
+});
 export const replay: Command = { type: 'replay', by: 'olga', reason: 'upstream is back' };
 export const cancel: Command = { type: 'cancel', by: 'ann' };
 export const expire: Command = { type: 'expire' };

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+// The fault rig. It starts servers of its own, many times; here it gets what they are made of. Arguments are passed on.
+import path from 'node:path';
+import { ensureBuild } from './setup/build.mjs';
+import { ensureDependencies } from './setup/dependencies.mjs';
+import { describeMachine } from './setup/faults-machine.mjs';
+import { home, root } from './setup/paths.mjs';
+import { runFile } from './setup/run-file.mjs';
+import { runSession } from './setup/session.mjs';
+import { withoutOurs } from './setup/settings.mjs';
+
+// The short run of npm test must not be refused because somebody has a long one going in this clone.
+const stateDir = path.join(home, process.argv.includes('--short') ? 'faults-short' : 'faults');
+
+await runSession({
+  command: 'npm run faults',
+  stateDir,
+  main: async (session) => {
+    const run = runFile(session.stateDir);
+    session.atEnd = run.remove;
+    const installed = ensureDependencies(session);
+    const [machine] = await Promise.all([
+      installed.then(() => describeMachine(session)),
+      installed.then(() => ensureBuild(session)),
+    ]);
+    run.write(machine);
+    const child = session.processes.start({
+      name: 'faults',
+      command: process.execPath,
+      args: ['--enable-source-maps', path.join(root, 'dist', 'faults', 'main.js'), ...process.argv.slice(2)],
+      env: { ...withoutOurs(session.settings), RUN_FILE: run.file },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    await child.exited;
+    return child.status;
+  },
+});

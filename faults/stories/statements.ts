@@ -1,0 +1,117 @@
+import type { Story } from './story.js';
+
+/** What every release must satisfy, beside the stories. */
+export const statements: readonly Story[] = [
+  {
+    id: 'T1',
+    what: 'SIGKILL at each boundary never yields two effects',
+    tests: [
+      ['stories-bus', 'the log, the read model and the ledger agree about all of it (T1)'],
+      ['crashes-standalone', 'and goes on after another one took over from it at ${pause} sends nothing (T1, S39)'],
+      ['crashes-standalone', 'that is killed at %s leaves calls that take effect once and end as the ledger says (T1)'],
+      ['crashes-standalone', 'leaves a log, a read model and a ledger that agree about all of it (T1)'],
+    ],
+  },
+  {
+    id: 'T2',
+    what: 'an absence inside the settle time never triggers a resend',
+    tests: [
+      [
+        'stories-upstream',
+        'that comes late is waited for: an absence inside the settle time never leads to a second request (T2)',
+      ],
+    ],
+  },
+  {
+    id: 'T3',
+    what: 'same key and arguments, same key and others, in flight',
+    tests: [
+      ['stories-agents', 'the same step with another amount is a conflict, and the upstream is not called (S27, T3)'],
+      ['stories-agents', 'a call repeated while it is in flight is answered with the same intent (T3)'],
+    ],
+  },
+  {
+    id: 'T4',
+    what: 'a bound field changes after approval',
+    waitsFor: 'approvals',
+  },
+  {
+    id: 'T5',
+    what: 'an approval survives the restart of every service',
+    waitsFor: 'approvals',
+  },
+  {
+    id: 'T6',
+    what: 'expiry is checked at dispatch',
+    waitsFor: 'approvals',
+  },
+  {
+    id: 'T7',
+    what: 'an unauthorised approver, a stale or repeated decision',
+    waitsFor: 'approvals',
+  },
+  {
+    id: 'T8',
+    what: 'parallel intents at a budget of one',
+    waitsFor: 'budgets',
+  },
+  {
+    id: 'T9',
+    what: 'a cancel in flight ends in what really happened',
+    tests: [
+      [
+        'stories-agents',
+        'an intent that is cancelled before its dispatch is never sent, and says so when asked again (T9)',
+      ],
+      ['stories-agents', 'cancelling what is on the wire aborts it, and the intent ends in what really happened (T9)'],
+      ['stories-agents', 'a cancelled call that did not happen is not sent again, and says that it was cancelled (T9)'],
+      ['stories-agents', 'cancelling an intent whose outcome is unknown ends in what really happened (T9)'],
+      ['gateway', 'what is on the wire is aborted by a cancel, which answers with what really happened (T9)'],
+    ],
+  },
+  {
+    id: 'T10',
+    what: 'a denied action proposed again with cosmetic changes',
+    waitsFor: 'denial memory',
+  },
+  {
+    id: 'T11',
+    what: 'error results are never validated against the success schema',
+    tests: [
+      [
+        'stories-repeats',
+        'an error of the upstream is told as the error it is, not as an output that does not fit (T11)',
+      ],
+    ],
+  },
+  {
+    id: 'T12',
+    what: 'a bulk replay of 10,000',
+    waitsFor: 'bulk replay',
+  },
+  {
+    id: 'T13',
+    what: 'the relay under concurrent commits',
+    tests: [
+      [
+        'stories-outbox',
+        'two relays under concurrent commits publish every event that people subscribe to, each once (T13)',
+      ],
+    ],
+  },
+  {
+    id: 'T14',
+    what: 'two limiter replicas enforce one limit',
+    waitsFor: 'rate limits',
+  },
+  {
+    id: 'T15',
+    what: 'the tool list depends on the scope only',
+    tests: [
+      [
+        'stories-repeats',
+        'the list of tools is the same for the same permissions, through every replica, and no longer than they reach (T15)',
+      ],
+    ],
+  },
+];
