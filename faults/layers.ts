@@ -1,10 +1,11 @@
 import type { FaultCase, LayerOfCases, Replay } from './case.js';
 import { properties } from './model/layer.js';
 import type { Options } from './options.js';
+import { races } from './races/layer.js';
 import { stories } from './stories/layer.js';
 
 /** From the cheapest to the dearest. */
-export const allLayers: readonly LayerOfCases[] = [properties, stories];
+export const allLayers: readonly LayerOfCases[] = [properties, races, stories];
 
 /**
  * The cases that the options ask for; those that are named, of whatever layer.
