@@ -119,7 +119,7 @@ describe('the story of a violation', () => {
     parts.h.faults.unshift({ at: 1_000_000, kind: 'cut', phase: 'begin', target: 'x' });
     const timeline = check(parts.h)[0]?.timeline ?? [];
     expect(timeline.map(({ what }) => what)).toContain(
-      'request POST /effects/x, attempt blind-1, body body-bli (4 times)',
+      'request POST /effects/x, attempt blind-1, body body-bli (4 times, the last 3 ms later)',
     );
     expect(timeline.filter(({ who }) => who === 'fault')).toEqual([]);
   });

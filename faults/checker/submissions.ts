@@ -1,9 +1,10 @@
 import type { ClientEntry } from '../history/clients.js';
 import type { History } from '../history/history.js';
 import type { TimelineLine } from '../history/violation.js';
-import { count, type Finding, type Rule } from './finding.js';
+import type { Finding, Rule } from './finding.js';
 import type { Stories, Story } from './story.js';
 import { clientLine, inOrder } from './timeline.js';
+import { count } from './wording.js';
 
 /** I2: what was answered is there, and asking again for the same is answered with the same intent. */
 export const submitsAreKept: Rule = (history, stories) => [

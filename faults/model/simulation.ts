@@ -3,6 +3,7 @@ import type { TimelineLine } from '../history/violation.js';
 import { demand } from './broken.js';
 import { proposalOf } from './proposal.js';
 import { type Decide, type Entry, foldsTo, step } from './step.js';
+import { dangerousState, fateOf, told } from './story.js';
 import { clockSkewMs, type Fate, type Request, type Sending, Upstream, verdictOf } from './upstream.js';
 
 /** What somebody, the network or the clock does next. `pick` chooses among what is there to choose from. */
@@ -41,7 +42,7 @@ export class Simulation {
   private promised: Promised = 'all';
   private writtenAt = 0;
   private lag = 0;
-  private readonly answers: { answer: LookupAnswer; askedAt: number }[] = [];
+  private readonly answers: { answer: LookupAnswer; askedAt: number; answeredAt: number }[] = [];
 
   constructor(
     private readonly decide: Decide,
@@ -93,7 +94,11 @@ export class Simulation {
         this.report(this.pick(this.upstream.requests, action.pick), action.jitter);
         return;
       case 'ask':
-        this.answers.push({ answer: this.upstream.ask(this.now, action.works), askedAt: this.now });
+        this.answers.push({
+          answer: this.upstream.ask(this.now, action.works),
+          askedAt: this.now,
+          answeredAt: this.now,
+        });
         return;
       case 'answer': {
         const answer = this.pick(this.answers, action.pick);
@@ -208,39 +213,14 @@ export class Simulation {
     const led = entries.map(({ event }) => event.type).join(', ') || 'nothing';
     this.story[this.story.length - 1] = { at: this.now, who: 'log', what: `${told(command)}: ${led}` };
     for (const { event } of entries) {
-      if (event.type === 'outcome_unknown') this.reached.add('outcome unknown');
-      if (event.type === 'lookup_absent' && event.absences > 1) this.reached.add('two absences');
-      if (event.type === 'authorized' && event.basis === 'same_key') this.reached.add('resend under the same key');
-      if (event.type === 'corrected') this.reached.add('late evidence');
-      if (event.type === 'dead_lettered') this.reached.add('dead letter');
-      if (event.type === 'replay_requested') this.reached.add('replay');
+      const state = dangerousState(event);
+      if (state) this.reached.add(state);
     }
   }
 
   private pick<T>(from: readonly T[], pick: number): T | undefined {
     return from[Math.floor(pick * from.length)];
   }
-}
-
-function told(command: Command): string {
-  switch (command.type) {
-    case 'record_lookup':
-    case 'record_poll':
-      return `${command.type} (${command.answer.kind}, asked at ${command.askedAt})`;
-    case 'record_verdict':
-      return `${command.type} (${command.attemptId}: ${command.verdict.kind})`;
-    case 'start_attempt':
-      return `${command.type} (${command.attemptId})`;
-    default:
-      return command.type;
-  }
-}
-
-function fateOf(request: Request | undefined): string {
-  if (!request) return 'not sent';
-  const effect = request.runsAt === null ? 'no effect' : `effect at ${request.runsAt}`;
-  const told = request.verdict ? `${request.verdict.kind} at ${request.answeredAt}` : 'dies before it learns anything';
-  return `bytes arrive at ${request.arrivesAt}, ${effect}, ${told}`;
 }
 
 /** The next moment at which a sweeper or a dispatcher has something to do. */

@@ -18,7 +18,7 @@ import { Broken, demand } from './broken.js';
 /** The rules under test; a model takes others in their place to show that it notices. */
 export type Decide = typeof decideByTheRules;
 
-/** One event as it happened; `askedAt` when it came from a lookup. */
+/** One event as it happened; `askedAt` when it came from a lookup that found nothing. */
 export interface Entry {
   readonly event: IntentEvent;
   readonly at: number;
@@ -47,7 +47,7 @@ export function step(
   const decision = decide(command, before, now);
   demand(isDeepStrictEqual(decide(command, before, now), decision), 'pure', 'the same question had two answers');
   if (decision.kind !== 'accepted') return { decision, intent: before, entries: [] };
-  const askedAt = command.type === 'record_lookup' ? command.askedAt : null;
+  const askedAt = command.type === 'record_lookup' && command.answer.kind === 'absent' ? command.askedAt : null;
   const entries: Entry[] = [];
   let intent = before;
   for (const event of decision.events) {

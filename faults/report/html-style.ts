@@ -26,6 +26,7 @@ p { margin: .25rem 0 } .soft { color: var(--soft) }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem }
 .card b { display: block; font-size: 1.35rem }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 }
+th.wide { width: 30% }
 th, td { text-align: left; vertical-align: top; padding: .3rem .5rem; border-bottom: 1px solid var(--line) }
 th { color: var(--soft); font-weight: 500; font-size: .85rem }
 td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; overflow-wrap: normal }
