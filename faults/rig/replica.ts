@@ -247,5 +247,7 @@ function isError(line: string): boolean {
 }
 
 function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-20).join('\n');
+  const lines = text.trimEnd().split('\n').slice(-20);
+  // A stack in a line of JSON is long, and what is wrong stands before it.
+  return lines.map((line) => line.slice(0, 400)).join('\n');
 }
