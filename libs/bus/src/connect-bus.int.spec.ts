@@ -2,13 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
-<<<<<<< HEAD
-import { startNats } from '@intendant/testing';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-=======
 import { startNats, startTcpProxy } from '@intendant/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
->>>>>>> 274d02c2e05ee2005b7df13900a03fb928221157
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectBus } from './connect-bus.js';
 import { BusUnavailable } from './errors.js';
 
