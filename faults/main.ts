@@ -73,3 +73,5 @@ try {
   process.stderr.write(`faults: ${error instanceof Error ? error.message : String(error)}\n\n${usage}\n`);
   process.exitCode = 1;
 }
+// Node's own clean-up can spin for ever after connections that the rig has cut.
+process.exit();
