@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Everything that must hold, in one command: format, lint, import rules, types, build, tests, and a
-// short bench. Arguments go to vitest; then the bench is left out.
+// Everything that must hold, in one command: format, lint, import rules, types, build, tests, a
+// short run of the fault rig and a short bench. Arguments go to vitest; then those two are left out.
 import path from 'node:path';
 import { checks } from './checks/checks.mjs';
 import { ensureBuild } from './setup/build.mjs';
@@ -14,6 +14,7 @@ import { startPostgres } from './setup/postgres.mjs';
 import { say } from './setup/progress.mjs';
 import { runSession } from './setup/session.mjs';
 import { withoutOurs } from './setup/settings.mjs';
+import { runShortFaults } from './setup/short-faults.mjs';
 import { runVitest } from './setup/vitest.mjs';
 
 /** The database and the nats-server the tests use; a database server of the user's choice replaces the private one. */
@@ -31,8 +32,10 @@ async function prepareServers(session, installed) {
   };
 }
 
-/** What counts for a bench that was not asked for. */
+/** What counts for a part that was not asked for. */
 const notRun = { passed: 0, failed: 0, skipped: 0 };
+
+const sum = (parts, name) => parts.reduce((total, part) => total + part[name], 0);
 
 /** The checks run while the servers start, two at a time; the tests run alone, because they watch the clock. */
 async function check(session, installed) {
@@ -53,11 +56,14 @@ await runSession({
     const args = process.argv.slice(2);
     const tests = await runVitest(session, args, env);
     if (session.processes.stopping) return 1;
+    const faults = args.length > 0 ? notRun : await runShortFaults(session, env.INTENDANT_NATS_BIN);
+    if (session.processes.stopping) return 1;
     const guard = args.length > 0 ? notRun : await runGuard(session, env.INTENDANT_NATS_BIN);
     if (session.processes.stopping) return 1;
-    const passed = tests.passed + guard.passed + results.filter(Boolean).length;
-    const failed = tests.failed + guard.failed + results.filter((each) => !each).length;
-    const skipped = tests.skipped + guard.skipped;
+    const parts = [tests, faults, guard];
+    const passed = results.filter(Boolean).length + sum(parts, 'passed');
+    const failed = results.filter((each) => !each).length + sum(parts, 'failed');
+    const skipped = sum(parts, 'skipped');
     session.atEnd = () => {
       console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     };

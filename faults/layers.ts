@@ -1,9 +1,12 @@
 import type { FaultCase, LayerOfCases, Replay } from './case.js';
-import { properties } from './model/layer.js';
+import { exploration, properties } from './model/layer.js';
 import type { Options } from './options.js';
+import { races } from './races/layer.js';
+import { rounds } from './rounds/layer.js';
+import { stories } from './stories/layer.js';
 
 /** From the cheapest to the dearest. */
-export const allLayers: readonly LayerOfCases[] = [properties];
+export const allLayers: readonly LayerOfCases[] = [properties, exploration, races, stories, rounds];
 
 /**
  * The cases that the options ask for; those that are named, of whatever layer.
@@ -15,7 +18,8 @@ export async function chosenCases(options: Options): Promise<FaultCase[]> {
   const cases = (await Promise.all(wanted.map((layer) => layer.cases(options)))).flat();
   if (options.cases.length === 0) return cases;
   return options.cases.map((name) => {
-    const found = cases.find((each) => each.name === name);
+    const alone = wanted.flatMap((layer) => layer.named?.(name) ?? []);
+    const found = alone[0] ?? cases.find((each) => each.name === name);
     if (found === undefined) throw new Error(`--case: there is no case "${name}"; --list names all of them`);
     return found;
   });

@@ -5,20 +5,18 @@ import { caseAgain, chosenCases } from './layers.js';
 import { type Machine, readMachine } from './machine.js';
 import { runGate } from './mutations/gate.js';
 import { type Options, readOptions, usage } from './options.js';
-import type { RunReport } from './report/run-report.js';
+import { htmlReport } from './report/html-report.js';
+import { jsonReport, readReport } from './report/json-report.js';
+import { addUp, type RunReport } from './report/run-report.js';
+import { textReport } from './report/text-report.js';
 import { runCases } from './run-cases.js';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** Writes where it is asked to, and always beside what failed cases left. */
-async function write(run: RunReport, dir: string, options: Options): Promise<void> {
-  const json = `${JSON.stringify(run, null, 2)}\n`;
-  const files = [
-    [path.join(dir, 'report.json'), json],
-    [options.json, json],
-  ] as const;
-  for (const [file, content] of files) if (file !== null) await writeFile(file, content);
-  say(`report: ${path.relative(process.cwd(), path.join(dir, 'report.json'))}`);
+async function write(run: RunReport, files: readonly (string | null)[]): Promise<void> {
+  for (const file of files) {
+    if (file !== null) await writeFile(file, file.endsWith('.html') ? htmlReport(run) : jsonReport(run));
+  }
 }
 
 async function run(cases: readonly FaultCase[], machine: Machine, options: Options): Promise<boolean> {
@@ -30,7 +28,10 @@ async function run(cases: readonly FaultCase[], machine: Machine, options: Optio
   const reports = await runCases(cases, { machine, dir, workers: options.workers, until, say, signal: aborted() });
   const seconds = (Date.now() - startedAt) / 1_000;
   const report: RunReport = { startedAt, seconds, seed: options.seed, commit: machine.commit, options, cases: reports };
-  await write(report, dir, options);
+  say(textReport(report));
+  const page = path.join(dir, 'report.html');
+  await write(report, [page, path.join(dir, 'report.json'), options.json, options.html]);
+  say(`report: ${path.relative(process.cwd(), page)}`);
   return reports.length > 0 && reports.every((each) => each.violations.length === 0 && each.broken === undefined);
 }
 
@@ -47,7 +48,16 @@ function aborted(): AbortSignal {
   return end.signal;
 }
 
+async function sum({ addUp: files, json, html }: Options): Promise<boolean> {
+  const reports = await Promise.all(files.map(async (file) => readReport(await readFile(file, 'utf8'), file)));
+  const report = addUp(reports);
+  say(textReport(report));
+  await write(report, [json, html]);
+  return true;
+}
+
 async function main(options: Options): Promise<boolean> {
+  if (options.addUp.length > 0) return sum(options);
   const machine = readMachine(process.env['RUN_FILE']);
   if (options.mutants !== null) return gate(machine, options.mutants, options.allLayers);
   const cases =
@@ -63,3 +73,5 @@ try {
   process.stderr.write(`faults: ${error instanceof Error ? error.message : String(error)}\n\n${usage}\n`);
   process.exitCode = 1;
 }
+// Node's own clean-up can spin for ever after connections that the rig has cut.
+process.exit();

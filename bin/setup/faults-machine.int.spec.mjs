@@ -35,3 +35,10 @@ it('refuses an old nats-server that is named and does not run', async () => {
     /INTENDANT_OLD_NATS_BIN.*does not run/,
   );
 });
+
+it('removes the data of servers that a killed rig left, and keeps the template', async () => {
+  const { postgresHome } = await machineWith({});
+  for (const name of ['data-1', 'template-1']) fs.mkdirSync(path.join(postgresHome, name));
+  await machineWith({});
+  expect(fs.readdirSync(postgresHome)).toEqual(['template-1']);
+});

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import { ensureNatsBinary, ensureOldNatsBinary } from './nats-binary.mjs';
 import { root } from './paths.mjs';
 import { postgresAccount } from './postgres-account.mjs';
@@ -18,13 +20,22 @@ function findPostgres(session) {
   return step('postgres', async (note) => {
     const account = postgresAccount();
     const { bin, version } = postgresBinaries(session.settings, account);
+    const home = postgresHome(session.stateDir, account);
+    removeLeftData(home);
     note(`${version}${account ? `, runs as ${account.name}` : ''}`);
     return {
       postgresBin: bin,
       postgresAccount: account ? { uid: account.uid, gid: account.gid } : null,
-      postgresHome: postgresHome(session.stateDir, account),
+      postgresHome: home,
     };
   });
+}
+
+/** A rig that was killed could not remove the data of its servers; these have been ended when the session began. */
+function removeLeftData(home) {
+  for (const name of fs.readdirSync(home)) {
+    if (name.startsWith('data-')) fs.rmSync(path.join(home, name), { recursive: true, force: true });
+  }
 }
 
 /** Null outside a clone. */

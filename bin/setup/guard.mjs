@@ -1,10 +1,5 @@
-import fs from 'node:fs';
-import path from 'node:path';
-import { readJson, root } from './paths.mjs';
+import { runNested } from './nested-command.mjs';
 import { say } from './progress.mjs';
-import { withoutOurs } from './settings.mjs';
-
-const boundMs = 180_000;
 
 /**
  * Runs the short bench that guards the ratios, on servers of its own: those of the tests do not sync, and that would
@@ -18,25 +13,10 @@ export async function runGuard(session, natsBinary) {
     return { passed: 0, failed: 0, skipped: 1 };
   }
   say('bench: starting');
-  const file = path.join(session.stateDir, 'guard.json');
-  fs.rmSync(file, { force: true });
-  const { INTENDANT_PG_BIN } = session.settings;
-  const child = session.processes.start({
-    name: 'guard',
-    command: process.execPath,
-    args: [path.join(root, 'bin', 'bench.mjs'), '--guard', '--json', file],
-    env: {
-      ...withoutOurs(session.settings),
-      INTENDANT_NATS_BIN: natsBinary,
-      ...(INTENDANT_PG_BIN && { INTENDANT_PG_BIN }),
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  const timer = setTimeout(() => void session.processes.stop(child), boundMs);
-  await child.exited;
-  clearTimeout(timer);
-  if (child.status !== 0) return { passed: 0, failed: 1, skipped: 0 };
-  const judged = readJson(file)?.verdict === 'kept';
+  const bench = { name: 'guard', args: ['bench.mjs', '--guard'], natsBinary, boundMs: 180_000 };
+  const { status, report } = await runNested(session, bench);
+  if (status !== 0) return { passed: 0, failed: 1, skipped: 0 };
+  const judged = report?.verdict === 'kept';
   return { passed: Number(judged), failed: 0, skipped: Number(!judged) };
 }
 

@@ -1,8 +1,9 @@
 import type { ClientEntry } from '../history/clients.js';
 import { effectsOf, isRead, saidByPerson } from './effects.js';
-import { clockMs, duration, type Finding, perStory } from './finding.js';
+import { clockMs, type Finding, perStory } from './finding.js';
 import { saysNotExecuted } from './steps.js';
 import type { Story } from './story.js';
+import { duration } from './wording.js';
 
 /** I11: what was told is so: "not executed" stays true for ever, and "executed" is true when it is said. */
 export const answersAreTrue = perStory((story) => [...toldNotExecuted(story), ...toldExecuted(story)]);

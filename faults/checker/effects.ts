@@ -1,6 +1,7 @@
-import { count, type Finding, perStory } from './finding.js';
+import { type Finding, perStory } from './finding.js';
 import { saysNotExecuted } from './steps.js';
 import type { EffectLine, Story } from './story.js';
+import { count } from './wording.js';
 
 /** I1: at most one effect; beyond what the upstream declares, more only where the log tells of them. */
 export const atMostOneEffect = perStory((story) => {

@@ -1,9 +1,10 @@
 import type { PublishedEvent } from '../history/bus.js';
 import type { History } from '../history/history.js';
-import { count, type Finding, type Rule } from './finding.js';
+import type { Finding, Rule } from './finding.js';
 import { isPublic, isTerminal } from './steps.js';
 import type { Stories, Story } from './story.js';
 import { streamsLostAt } from './submissions.js';
+import { count } from './wording.js';
 
 /** I9: what the log implies is published, and nothing else; nothing waits to be published at rest. */
 export const logIsPublished: Rule = (history, stories) => [

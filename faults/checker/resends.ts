@@ -1,9 +1,10 @@
 import type { History, ToolPromise } from '../history/history.js';
 import { isRead } from './effects.js';
-import { clockMs, count, duration, type Finding, perStory } from './finding.js';
+import { clockMs, type Finding, perStory } from './finding.js';
 import type { LoggedAttempt } from './log.js';
 import type { RequestLine, Story } from './story.js';
 import { overlapping } from './timeline.js';
+import { count, duration } from './wording.js';
 
 /** I6: one attempt at a time, and none before an earlier one has settled. */
 export const oneAtATime = perStory((story) =>

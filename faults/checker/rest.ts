@@ -1,7 +1,8 @@
 import type { History } from '../history/history.js';
-import { count, duration, type Finding, perStory, type Rule } from './finding.js';
+import { type Finding, perStory, type Rule } from './finding.js';
 import { restedAt } from './log.js';
 import { deadLetterReasons, isAtRest } from './steps.js';
+import { count, duration } from './wording.js';
 
 /** I3: at the end every intent is terminal, or waits for a person with a reason. */
 export const everythingSettles = perStory((story, { meta }) => {

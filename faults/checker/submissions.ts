@@ -1,9 +1,10 @@
 import type { ClientEntry } from '../history/clients.js';
 import type { History } from '../history/history.js';
 import type { TimelineLine } from '../history/violation.js';
-import { count, type Finding, type Rule } from './finding.js';
+import type { Finding, Rule } from './finding.js';
 import type { Stories, Story } from './story.js';
 import { clientLine, inOrder } from './timeline.js';
+import { count } from './wording.js';
 
 /** I2: what was answered is there, and asking again for the same is answered with the same intent. */
 export const submitsAreKept: Rule = (history, stories) => [
@@ -31,11 +32,8 @@ function missing(history: History, stories: Stories): Finding[] {
     );
     const broken = (message: string): Finding[] => [{ rule: 'I2', message, story: null, lines }];
     if (via === 'nats_publish') {
-      if (stories.of(entry) || isExcused(entry, history)) return [];
-      const dead = history.database.deadMessages.length;
-      return broken(
-        `the submission of ${ref} was acknowledged, and there is no intent (${count(dead, 'dead message')})`,
-      );
+      if (stories.of(entry) || isKept(entry, history) || isExcused(entry, history)) return [];
+      return broken(`the submission of ${ref} was acknowledged, and there is neither an intent nor a dead message`);
     }
     const id = answer?.intentId ?? null;
     if (id !== null) {
@@ -45,6 +43,14 @@ function missing(history: History, stories: Stories): Finding[] {
     }
     const fine = answer?.httpStatus != null && answer.httpStatus >= 200 && answer.httpStatus < 300;
     return fine ? broken(`the submit of ${ref} was answered ${answer?.httpStatus} without an intent`) : [];
+  });
+}
+
+/** It was refused for a reason of its own (its token was over, say), and an operator can read it. */
+function isKept({ ref }: ClientEntry, { database: { deadMessages } }: History): boolean {
+  return deadMessages.some(({ payload, error }) => {
+    const { code } = error as { readonly code?: string };
+    return payload.includes(`"${ref}"`) && code !== undefined && code !== 'unavailable' && code !== 'internal';
   });
 }
 

@@ -5,6 +5,7 @@ import type { History } from '../history/history.js';
 import type { LedgerEntry } from '../history/ledger.js';
 import type { TimelineLine } from '../history/violation.js';
 import type { Story } from './story.js';
+import { duration } from './wording.js';
 
 /** All that was written down about one intent, in the order of its time, and the faults that were there meanwhile. */
 export function timelineOf({ meta, faults }: History, story: Story): TimelineLine[] {
@@ -21,13 +22,18 @@ export function timelineOf({ meta, faults }: History, story: Story): TimelineLin
 /** Lines in the order of their time; what is said over and over becomes one line. */
 export function inOrder(lines: readonly TimelineLine[]): TimelineLine[] {
   const sorted = [...lines].sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
-  const kept: { line: TimelineLine; times: number }[] = [];
+  const kept: { line: TimelineLine; times: number; until: number }[] = [];
   for (const line of sorted) {
     const last = kept.at(-1);
-    if (last && last.line.who === line.who && last.line.what === line.what) last.times += 1;
-    else kept.push({ line, times: 1 });
+    const until = line.at ?? 0;
+    if (last && last.line.who === line.who && last.line.what === line.what)
+      Object.assign(last, { until, times: last.times + 1 });
+    else kept.push({ line, times: 1, until });
   }
-  return kept.map(({ line, times }) => (times === 1 ? line : { ...line, what: `${line.what} (${times} times)` }));
+  return kept.map(({ line, times, until }) => {
+    if (times === 1) return line;
+    return { ...line, what: `${line.what} (${times} times, the last ${duration(until - (line.at ?? 0))} later)` };
+  });
 }
 
 export function clientLine({ at, phase, operation, via, ref, answer, problem, argsHash }: ClientEntry): TimelineLine {

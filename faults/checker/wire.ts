@@ -1,6 +1,7 @@
-import { clockMs, count, duration, type Finding, type Rule } from './finding.js';
+import { clockMs, type Finding, type Rule } from './finding.js';
 import type { RequestLine, Stories, Story } from './story.js';
 import { ledgerLine } from './timeline.js';
+import { count, duration } from './wording.js';
 
 /** I5: nothing on the wire without an attempt that was committed before, and one request for each attempt. */
 export const recordedBeforeSent: Rule = (_, stories) => [

@@ -97,10 +97,6 @@ const table: Record<string, readonly [once: Parts, not: Parts]> = {
     { events: open },
   ],
   'resolved by an operator': [{ events: [...open, [7_000, 'resolved']] }, { events: open }],
-  'attempt sent under a wrong clock': [
-    { events: [recorded, [1_100, 'attempt_started', { ...attempt(), attemptId: idAt100 }]] },
-    { events: [recorded, [110, 'attempt_started', { ...attempt(), attemptId: idAt100 }]] },
-  ],
   ...Object.fromEntries(
     dangerousStates
       .filter(({ name }) => name.startsWith('dead letter: '))
@@ -222,6 +218,16 @@ const table: Record<string, readonly [once: Parts, not: Parts]> = {
   ],
   'connections exhausted': whileSubmitting('postgres.exhaust'),
   'transaction held open': whileSubmitting('postgres.hold'),
+  'attempt started under a wrong clock': [
+    {
+      events: [recorded, [1_100, 'attempt_started', { ...attempt(), attemptId: idAt100 }]],
+      faults: outage('clock', 'dispatcher/1', 0, undefined, { offsetMs: -1_000 }),
+    },
+    {
+      events: [recorded, [1_100, 'attempt_started', { ...attempt(), attemptId: idAt100 }]],
+      faults: outage('clock', 'policy/1', 0, undefined, { offsetMs: -1_000 }),
+    },
+  ],
   'half-open connection': [{ faults: outage('blackhole', 'policy/0>nats', 1, 9) }, {}],
   partition: [{ faults: outage('partition', 'policy/0>nats', 1, 9) }, {}],
 };

@@ -2,9 +2,6 @@ import type { EventRow } from './database.js';
 import type { DangerousState, Evidence } from './evidence.js';
 import type { AttemptTrace, IntentTrace } from './traces.js';
 
-/** Further than clocks of one machine drift, nearer than the offsets that a round gives to its replicas, in ms. */
-const skewMs = 500;
-
 const deadLetterReasons = {
   no_way_to_tell: 'the tool has no way to find out',
   absence_not_provable: 'the lookup cannot prove an absence',
@@ -137,15 +134,6 @@ export const statesOfAttempts: readonly DangerousState[] = [
     'A person said what had happened.',
     (trace) => trace.events.filter(({ type }) => type === 'resolved').length,
   ),
-  perIntent(
-    'attempt sent under a wrong clock',
-    'A process whose own clock was off by more than half a second started the attempt.',
-    ({ events }) =>
-      events.filter(
-        ({ type, data, recordedAt }) =>
-          type === 'attempt_started' && Math.abs(timeOfId(String(data['attemptId'])) - recordedAt) > skewMs,
-      ).length,
-  ),
   ...Object.entries(deadLetterReasons).map(([reason, why]) =>
     perIntent(
       `dead letter: ${reason}`,
@@ -215,12 +203,4 @@ function resends(trace: IntentTrace, basis: string): number {
 
 function corrections({ events }: IntentTrace, finding: string): number {
   return events.filter(({ type, data }) => type === 'corrected' && data['finding'] === finding).length;
-}
-
-const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-/** The time in a ULID (https://github.com/ulid/spec), which is that of the process that made it; NaN for other text. */
-function timeOfId(id: string): number {
-  if (!/^[0-9A-HJKMNP-TV-Z]{26}$/.test(id)) return Number.NaN;
-  return [...id.slice(0, 10)].reduce((time, letter) => time * 32 + letters.indexOf(letter), 0);
 }

@@ -1,8 +1,11 @@
 import type { DangerousState, Evidence } from './evidence.js';
 import { type AttemptTrace, isOpenAt, type Outage } from './traces.js';
 
+/** Between the making of an id and the time that is recorded with it, in ms; offsets are further apart. */
+const idAgeMs = 400;
+
 /** An answer that is cut off belongs to a write that was committed this shortly before, in ms. */
-const justBeforeMs = 100;
+const justBeforeMs = 250;
 
 /** What was broken, and what it met. */
 export const statesOfOutages: readonly DangerousState[] = [
@@ -150,6 +153,11 @@ export const statesOfOutages: readonly DangerousState[] = [
     count: (evidence) => withSubmits(evidence, 'postgres.hold'),
   },
   {
+    name: 'attempt started under a wrong clock',
+    meaning: 'A dispatcher whose own clock is off started the attempt.',
+    count: startedUnderWrongClock,
+  },
+  {
     name: 'half-open connection',
     meaning: 'Bytes of a connection were swallowed while it stayed open.',
     count: ({ outages }) => outages.filter(({ kind }) => kind === 'blackhole').length,
@@ -205,4 +213,24 @@ function cutsAnswer({ kind, target, detail }: Outage, leg: string): boolean {
 
 function isJustBefore(at: number, time: number): boolean {
   return time - justBeforeMs < at && at <= time;
+}
+
+/** The id of an attempt tells the time of the process that started it. */
+function startedUnderWrongClock({ traces, outages }: Evidence): number {
+  const offsets = outages.flatMap(({ kind, target, detail }) =>
+    kind === 'clock' && target.startsWith('dispatcher/') ? [Number(detail['offsetMs'])] : [],
+  );
+  const starts = traces.flatMap(({ events }) => events.filter(({ type }) => type === 'attempt_started'));
+  return starts.filter(({ data, recordedAt }) => {
+    const ahead = timeOfId(String(data['attemptId'])) - recordedAt;
+    return offsets.some((offset) => Math.abs(ahead - offset) < idAgeMs);
+  }).length;
+}
+
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The time in a ULID (https://github.com/ulid/spec), which is that of the process that made it; NaN for other text. */
+function timeOfId(id: string): number {
+  if (!/^[0-9A-HJKMNP-TV-Z]{26}$/.test(id)) return Number.NaN;
+  return [...id.slice(0, 10)].reduce((time, letter) => time * 32 + letters.indexOf(letter), 0);
 }

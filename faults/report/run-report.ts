@@ -1,7 +1,6 @@
 import type { CaseReport } from '../case.js';
 
-/** What a run came to: every case that was judged, and what it takes to run it again. */
-export interface RunReport {
+export interface RunFacts {
   /** In ms since the epoch. */
   readonly startedAt: number;
   readonly seconds: number;
@@ -10,5 +9,32 @@ export interface RunReport {
   readonly commit: string | null;
   /** As they were read from the command line. */
   readonly options: unknown;
+}
+
+/** What a run came to: every case that was judged, and what it takes to run it again. */
+export interface RunReport extends RunFacts {
   readonly cases: readonly CaseReport[];
+  /** The runs that it was added up from; left out where it is one run. */
+  readonly runs?: readonly RunFacts[];
+}
+
+export function runsOf({ cases: _, runs, ...run }: RunReport): readonly RunFacts[] {
+  return runs ?? [run];
+}
+
+/** Several runs as one; its own facts are those of the first, its time is that of all. @throws when a run is there twice. */
+export function addUp(reports: readonly RunReport[]): RunReport {
+  const runs = reports.flatMap(runsOf).sort((a, b) => a.startedAt - b.startedAt);
+  const [first] = runs;
+  if (!first) throw new Error('there are no reports to add up');
+  const twice = runs.find(
+    ({ startedAt, seed }, i) => startedAt === runs[i - 1]?.startedAt && seed === runs[i - 1]?.seed,
+  );
+  if (twice) {
+    throw new Error(
+      `the run of seed ${twice.seed}, begun at ${new Date(twice.startedAt).toISOString()}, is there twice`,
+    );
+  }
+  const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
+  return { ...first, seconds, cases: reports.flatMap(({ cases }) => cases), runs };
 }

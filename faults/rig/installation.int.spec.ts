@@ -108,10 +108,11 @@ describe('a small installation', () => {
     expect(await answers(300)).toBe(false);
     processes.resume('gateway/0');
     expect(await answers(10_000)).toBe(true);
+    const pid = pidOf('gateway');
     processes.block('gateway/0', 1_500);
     await expect.poll(() => answers(300)).toBe(false);
-    expect(processes.state('gateway/0')).toBe('running');
     expect(await answers(10_000)).toBe(true);
+    expect(pidOf('gateway')).toBe(pid);
     expect([...faultsOf('pause'), ...faultsOf('block').slice(0, 1)]).toEqual([
       'begin gateway/0',
       'end gateway/0',
@@ -224,5 +225,11 @@ describe('a small installation', () => {
       'begin nats/0',
       'end nats/0',
     ]);
+  });
+
+  it('has seen no crash but the one that was caused', async () => {
+    const { processes } = await installation.collect();
+    const crashed = processes.filter(({ crashes }) => crashes > 0).map(({ name }) => name);
+    expect(crashed.filter((name) => name !== 'outbox-relay/0')).toEqual([]);
   });
 });

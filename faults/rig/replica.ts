@@ -7,10 +7,13 @@ import { endWithRig, environmentOfRig } from './children.js';
 import type { Role } from './installation.js';
 import { root } from './root.js';
 
-const pollMs = 25;
+const pollMs = 50;
 const strikePollMs = 50;
-/** How soon a supervisor starts a service again. */
+/** How soon a supervisor starts a service again; each start in vain doubles it, or they would take all of the machine. */
 const restartMs = 500;
+const longestRestartMs = 8_000;
+/** A cluster may take a few to get ready; a configuration that is wrong never does. */
+const failedStartsInARow = 10;
 /** How long a service may take to stop before it is killed. */
 const stopMs = 30_000;
 /** Small heaps, and no source maps: a start has to take little, for there are many. */
@@ -41,6 +44,8 @@ export class Replica {
   #logStart = 0;
   #fault: string | null = null;
   #restart: NodeJS.Timeout | null = null;
+  #failedStarts = 0;
+  #startsInVain = 0;
   /** Ends after it was ready that nobody had ordered; those before it was are told in its log. */
   crashes = 0;
   readonly complaints: string[] = [];
@@ -58,7 +63,7 @@ export class Replica {
     return this.#child?.pid ?? null;
   }
 
-  /** Holds for how long SIGUSR2 blocks it, in ms. */
+  /** Holds for how long SIGWINCH blocks it, in ms. */
   get blockFile(): string {
     return this.#blockFile;
   }
@@ -111,12 +116,14 @@ export class Replica {
     while (!ended && !this.#ready && !this.struck) await delay(pollMs);
   }
 
-  /** Resolves when it is ready, or struck where it is armed; rejects with its log after `timeoutMs`. */
+  /** Resolves when it is ready, or struck where it is armed; rejects with its log after `timeoutMs` or too many starts. */
   async settled(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
+    const mostFailures = this.#failedStarts + failedStartsInARow;
     while (!this.#ready && !this.struck) {
-      if (performance.now() > deadline)
-        throw new Error(`${this.name} was not ready after ${timeoutMs / 1000} s:\n${lastLines(this.logSinceStart())}`);
+      const late = performance.now() > deadline && `was not ready after ${timeoutMs / 1000} s`;
+      const failing = this.#failedStarts > mostFailures && `ended ${failedStartsInARow} times before it was ready`;
+      if (late || failing) throw new Error(`${this.name} ${late || failing}:\n${lastLines(this.#log())}`);
       await delay(pollMs);
     }
   }
@@ -153,10 +160,15 @@ export class Replica {
     return readFileSync(this.#logFile).subarray(this.#logStart).toString('utf8');
   }
 
+  #log(): string {
+    return existsSync(this.#logFile) ? readFileSync(this.#logFile, 'utf8') : '';
+  }
+
   /** Lines at level error or above, and those that are no log lines, such as what Node says when it dies. */
   errors(): string[] {
-    const text = existsSync(this.#logFile) ? readFileSync(this.#logFile, 'utf8') : '';
-    const lines = text.split('\n').filter((line) => line !== '' && isError(line));
+    const lines = this.#log()
+      .split('\n')
+      .filter((line) => line !== '' && isError(line));
     return [...this.complaints, ...lines].slice(-20);
   }
 
@@ -206,13 +218,16 @@ export class Replica {
     }
     if (!this.#wanted) return;
     // A service that finds no server ends, and is started until there is one.
+    const restartInMs = Math.min(longestRestartMs, restartMs * 2 ** this.#startsInVain);
     if (wasReady) this.crashes += 1;
+    else this.#failedStarts += 1;
+    this.#startsInVain = wasReady ? 0 : this.#startsInVain + 1;
     // What it was armed with is spent once it has worked.
     if (wasReady) this.#fault = null;
     this.#restart = setTimeout(() => {
       this.#restart = null;
       this.#launch();
-    }, restartMs);
+    }, restartInMs);
   }
 }
 
@@ -236,5 +251,7 @@ function isError(line: string): boolean {
 }
 
 function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-20).join('\n');
+  const lines = text.trimEnd().split('\n').slice(-20);
+  // A stack in a line of JSON is long, and what is wrong stands before it.
+  return lines.map((line) => line.slice(0, 400)).join('\n');
 }

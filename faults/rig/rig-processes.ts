@@ -6,8 +6,8 @@ import type { Processes, ReplicaName } from './installation.js';
 import type { Replica } from './replica.js';
 
 const pollMs = 25;
-/** How long a service may take to get ready on a machine that is busy with eleven of them. */
-const readyMs = 90_000;
+/** How long a service may take to get ready; several installations may start on a busy machine at once. */
+const readyMs = 180_000;
 
 /** The replicas of an installation and what is done to them, written down. */
 export class RigProcesses implements Processes {
@@ -106,7 +106,7 @@ export class RigProcesses implements Processes {
     }
     this.faults.begin('block', name, { ms });
     writeFileSync(replica.blockFile, String(ms));
-    replica.signal('SIGUSR2');
+    replica.signal('SIGWINCH');
     setTimeout(() => this.faults.end('block', name), ms).unref();
   }
 

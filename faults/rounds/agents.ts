@@ -16,7 +16,12 @@ const tries = 3;
 interface Run {
   readonly runId: string;
   readonly token: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
 }
+
+/** Whoever publishes is not told that its token had expired when the message was stored, so it leaves this margin, in ms. */
+const publishMarginMs = patienceMs + 1_000;
 
 export interface AgentsOptions {
   readonly plan: RoundPlan;
@@ -53,12 +58,12 @@ export class Agents {
     await Promise.all(runs.flatMap((run, at) => (run.atMs === 0 ? [this.#run(at, run)] : [])));
   }
 
-  /** Begins now; resolves when every agent has done what is planned, or the round is frozen. */
+  /** Begins now; never rejects; resolves when every agent has done what is planned, or the round is frozen. */
   async live(): Promise<void> {
     const { plan } = this.options;
     const start = performance.now();
     await Promise.all([
-      ...plan.runs.map((run, at) => this.#at(start, run.atMs, () => this.#run(at, run))),
+      ...plan.runs.map((run, at) => this.#at(start, run.atMs, () => this.#run(at, run).catch(() => undefined))),
       ...plan.intents.map((intent) => this.#at(start, intent.atMs, () => this.#intent(intent))),
     ]);
   }
@@ -95,7 +100,7 @@ export class Agents {
       const run = await this.#runOf(intent);
       if (!run) return;
       for (let wait = firstPauseMs; !this.options.signal.aborted; wait = Math.min(wait * 2, longestPauseMs)) {
-        const answer = await this.#send(intent, via, run);
+        const answer = await this.#send(intent, via === 'nats_publish' && !mayPublish(run) ? 'http' : via, run);
         if (answer && this.#isLastWord(answer, intent)) {
           known.intentId ??= answer.intentId;
           return;
@@ -163,7 +168,11 @@ export class Agents {
   }
 
   #run(at: number, planned: PlannedRun): Promise<Run> {
-    const opening = this.#runs.get(at) ?? this.#open(planned);
+    const known = this.#runs.get(at);
+    if (known !== undefined) return known;
+    const opening = this.#open(planned);
+    // Whoever needs it is told that it failed.
+    opening.catch(() => undefined);
     this.#runs.set(at, opening);
     return opening;
   }
@@ -188,4 +197,8 @@ export class Agents {
     if (ms > 0) await pause(ms, undefined, { signal }).catch(() => undefined);
     return !signal.aborted;
   }
+}
+
+function mayPublish({ expiresAt }: Run): boolean {
+  return Date.now() + publishMarginMs < Date.parse(expiresAt);
 }

@@ -56,7 +56,7 @@ const kinds: readonly Kind[] = [
   { kind: 'pause', weight: 5, forMs: beyondLeases, make: (random) => ({ kind: 'pause', replica: replica(random) }) },
   { kind: 'block', weight: 5, forMs: [500, 7_000], make: (random) => ({ kind: 'block', replica: replica(random) }) },
   { kind: 'fault_point', weight: 7, forMs: [6_000, 8_000], make: armed },
-  { kind: 'cut', weight: 14, forMs: [3_000, 3_000], make: cut },
+  { kind: 'cut', weight: 16, forMs: [4_000, 4_000], make: cut },
   {
     ...{ kind: 'delay', weight: 4, forMs: [1_000, 6_000] },
     make: (random) => ({ kind: 'delay', ...wire(random), ms: random.whole(20, 900) }),
@@ -200,17 +200,34 @@ function direction(random: Random): Direction {
   return random.pick(['to_client', 'to_server', 'both'] as const);
 }
 
-/** What a client sends just before an answer that must not be lost, by leg. */
-const turningPoints: Readonly<Record<Leg, readonly string[]>> = {
-  // The door writes with one statement of that name; relays commit.
-  postgres: ['append', 'append', 'COMMIT'],
-  nats: ['HPUB intendant.', 'HPUB intendant.', '+ACK'],
-  upstream: ['POST ', 'POST ', 'GET '],
+/** What a role sends just before an answer that must not be lost; the door writes with one statement named `append`. */
+const turningPoints: Readonly<Record<Role, readonly (readonly [leg: Leg, after: string])[]>> = {
+  gateway: [['nats', 'HPUB intendant.rpc']],
+  policy: [
+    ['postgres', 'append'],
+    ['nats', 'HPUB intendant.'],
+    ['nats', '+ACK'],
+  ],
+  'outbox-relay': [
+    ['postgres', 'COMMIT'],
+    ['nats', 'HPUB intendant.'],
+  ],
+  dispatcher: [
+    ['postgres', 'append'],
+    ['nats', 'HPUB intendant.'],
+    ['nats', '+ACK'],
+    ['upstream', 'POST '],
+  ],
+  reconciler: [
+    ['postgres', 'append'],
+    ['nats', 'HPUB intendant.'],
+    ['upstream', 'GET '],
+  ],
 };
 
 function cut(random: Random): Breakage {
-  const { replica: name, leg } = wire(random);
-  const after = random.pick(turningPoints[leg]);
+  const name = replica(random);
+  const [leg, after] = random.pick(turningPoints[roleOf(name)]);
   const way = random.pick(['to_client', 'to_client', 'to_server'] as const);
   const bytes = random.pick([0, 0, 1, random.whole(2, 200)]);
   return { kind: 'cut', replica: name, leg, cut: { direction: way, after, bytes } };

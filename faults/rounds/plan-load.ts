@@ -69,7 +69,7 @@ export function planLoad(
     const tool = someTool(random);
     // An intent goes to a short run where one is open just then.
     const open = short.flatMap((run, at) => (run.atMs <= atMs && atMs < run.atMs + run.ttlS * 1_000 ? [at] : []));
-    const run = open.length > 0 && random.chance(0.4) ? longRuns + random.pick(open) : random.whole(0, longRuns - 1);
+    const run = open.length > 0 && random.chance(0.25) ? longRuns + random.pick(open) : random.whole(0, longRuns - 1);
     const upstream = misbehave(random, tool, profile.misbehaviours, profile.misbehaving);
     const stepId = random.chance(0.85) ? `step-${n}` : null;
     const via = random.pick(['http', 'http', 'nats_request', 'nats_publish'] as const);

@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import type { History } from '../history/history.js';
 import type { Violation } from '../history/violation.js';
 import type { Machine } from '../machine.js';
+import { rigTime } from '../rig/fault-log.js';
 import type { Installation } from '../rig/installation.js';
 import { root } from '../rig/root.js';
 import { startInstallation } from '../rig/start-installation.js';
@@ -10,7 +12,7 @@ import { Agents } from './agents.js';
 import { boundMs } from './bound.js';
 import { Breakages } from './breakages.js';
 import { Channel } from './channel.js';
-import { ClientLog, timeNow } from './client-log.js';
+import { ClientLog } from './client-log.js';
 import { Operator } from './operator.js';
 import type { RoundPlan } from './plan.js';
 import { untilAtRest } from './rest.js';
@@ -49,7 +51,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     throw error;
   });
   try {
-    const startedAt = timeNow();
+    const startedAt = rigTime();
     const log = new ClientLog();
     const world = new World(databaseUrl);
     const ending = AbortSignal.any([signal, frozen.signal]);
@@ -57,8 +59,11 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const ledger = () => installation.upstream.ledger();
     const operator = new Operator({ intents: plan.intents, channel, log, world, ledger, operatorKey, signal: ending });
     const loaded = AbortSignal.any([signal, AbortSignal.timeout(plan.loadMs)]);
+    // Every agent and every breakage waits for them.
+    setMaxListeners(0, ending, loaded);
     const breakages = new Breakages(installation, new Rings(channel.nats, world, installation.faults), loaded);
 
+    tellClocks(installation, plan);
     for (const rule of upstreamRules(plan)) await installation.upstream.behave(rule);
     await agents.prepare();
     const living = Promise.all([agents.live(), operator.work()]);
@@ -66,7 +71,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     signal.throwIfAborted();
 
     await heal(installation, plan);
-    const healedAt = timeNow();
+    const healedAt = rigTime();
     const latest = Math.max(0, ...plan.intents.map(({ upstream }) => upstream.latestMs));
     const tools = await promisesOf(toolsDir);
     const bound = boundMs(tools, plan.permanent);
@@ -74,7 +79,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const parties = { agents, operator, world, nats: channel.nats, effectsUntil: healedAt + latest };
     const moving = await untilAtRest(parties, bound, signal);
     signal.throwIfAborted();
-    const frozenAt = timeNow();
+    const frozenAt = rigTime();
     say(moving === null ? `at rest after ${seconds(frozenAt - healedAt)}` : `not at rest: ${moving}`);
     const unanswered = agents.waiting;
     frozen.abort();
@@ -107,6 +112,13 @@ async function heal(installation: Installation, { permanent, standing }: RoundPl
     if (installation.processes.state(name) !== 'stopped') await installation.processes.kill(name);
   }
   await installation.heal(gone);
+}
+
+/** A wrong clock is a fault that is there from the beginning, and nobody mends it. */
+function tellClocks({ faults }: Installation, { topology }: RoundPlan): void {
+  for (const [target, offsetMs = 0] of Object.entries(topology.clockOffsetsMs)) {
+    faults.add({ kind: 'clock', phase: 'begin', target, detail: { offsetMs } });
+  }
 }
 
 function sentences({ permanent }: RoundPlan): string[] {

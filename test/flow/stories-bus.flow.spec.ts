@@ -10,7 +10,8 @@ import { Stack } from './stack.js';
 import { messagesOf, takeBells } from './stream-listing.js';
 
 let stack: Stack;
-let dispatcher: Service;
+/** Null while none runs. */
+let dispatcher: Service | null = null;
 
 beforeAll(async () => {
   stack = await Stack.start({ services: ['policy', 'outbox-relay', 'reconciler'] });
@@ -25,6 +26,11 @@ async function submitMany(name: string, count: number): Promise<IntentResult[]> 
       submitUntilAnswered(agent, { tool: 'effects.keyed', args: { ref: `${name} ${i}` }, stepId: `${name}-${i}` }),
     ),
   );
+}
+
+/** Each test can be run alone. */
+async function dispatcherRuns(): Promise<void> {
+  dispatcher ??= await stack.launch('dispatcher');
 }
 
 /** Submits once and waits until its doorbell is stored; returns the intent and the place of the bell in the stream. */
@@ -61,12 +67,13 @@ describe('while no dispatcher runs', () => {
     const manager = await jetstreamManager(stack.bus);
     expect((await manager.consumers.info(streams.work, 'dispatcher')).num_pending).toBe(0);
 
-    dispatcher = await stack.launch('dispatcher');
+    await dispatcherRuns();
     await tookEffectOnce([given, vanished]);
   });
 
   test('a server that comes back with an empty store gets its streams again and every intent is announced (S60)', async () => {
-    await dispatcher.stop();
+    await dispatcher?.stop();
+    dispatcher = null;
     const waiting = await submitMany('stored', 25);
     await eventually('all doorbells have left the outbox', async () => {
       return (await stack.database.query('SELECT 1 FROM outbox')).length === 0;
@@ -75,7 +82,7 @@ describe('while no dispatcher runs', () => {
     stack.nats.wipe();
     await stack.nats.restart();
 
-    dispatcher = await stack.launch('dispatcher');
+    await dispatcherRuns();
     await tookEffectOnce(waiting);
     const manager = await jetstreamManager(stack.bus);
     for (const name of Object.values(streams)) expect((await manager.streams.info(name)).config.name).toBe(name);
@@ -83,6 +90,7 @@ describe('while no dispatcher runs', () => {
 });
 
 test('consumers that are deleted under the services are made again, and work goes on (S63)', async () => {
+  await dispatcherRuns();
   const manager = await jetstreamManager(stack.bus);
   await manager.consumers.delete(streams.intents, 'policy');
   await manager.consumers.delete(streams.work, 'dispatcher');
@@ -100,6 +108,7 @@ test('consumers that are deleted under the services are made again, and work goe
 });
 
 test('two hundred intents end once each though NATS loses all it stored in the middle of them', async () => {
+  await dispatcherRuns();
   stack.upstream.behave({ match: { path: '/effects/keyed' }, times: 'always', behaviour: { delayMs: 200 } });
   const before = stack.effects().length;
   const submits = submitMany('wiped', 200);

@@ -161,7 +161,7 @@ test('a decision that was overtaken by another reconciler changes nothing: one d
 });
 
 test('two reconcilers settle a dozen unknown outcomes with one decision each (S43)', async () => {
-  await stack.launch('reconciler');
+  await Promise.all([stack.launch('reconciler'), stack.launch('reconciler')]);
   // More in a row would open the circuit of the upstream.
   const refs = Array.from({ length: 12 }, (_, i) => `many ${i}`);
   misbehave(Object.fromEntries(refs.map((ref, i) => [`"${ref}"`, i % 2 === 0 ? lost : unanswered])));
