@@ -13,6 +13,8 @@ export interface FaultCase {
   readonly name: string;
   readonly layer: Layer;
   run(context: CaseContext): Promise<CaseReport>;
+  /** Called when the run is over, however it went, and perhaps more than once: for what several cases have in common. */
+  close?(): Promise<void>;
 }
 
 export interface CaseContext {
@@ -21,6 +23,8 @@ export interface CaseContext {
   readonly dir: string;
   /** One line for whoever watches. */
   say(line: string): void;
+  /** The cases that come after it, which may share what it prepares, and may be prepared beside it. */
+  readonly following: readonly FaultCase[];
   /** Aborted when the run is to end. */
   readonly signal: AbortSignal;
 }

@@ -1,12 +1,13 @@
 import type { FaultCase, LayerOfCases, Replay } from './case.js';
 import { exploration, properties } from './model/layer.js';
 import type { Options } from './options.js';
+import { points } from './points/layer.js';
 import { races } from './races/layer.js';
 import { rounds } from './rounds/layer.js';
 import { stories } from './stories/layer.js';
 
 /** From the cheapest to the dearest. */
-export const allLayers: readonly LayerOfCases[] = [properties, exploration, races, stories, rounds];
+export const allLayers: readonly LayerOfCases[] = [properties, exploration, races, points, stories, rounds];
 
 /**
  * The cases that the options ask for; those that are named, of whatever layer.

@@ -25,7 +25,8 @@ export async function runCases(cases: readonly FaultCase[], options: RunOptions)
     if (options.signal.aborted || (options.until !== null && Date.now() >= options.until)) break;
     const workers = each.layer === 'L5' ? options.workers : 1;
     while (ours.size >= workers) await Promise.race(ours);
-    const work = runCase(each, path.join(options.dir, String(index + 1)), options).then(async (report) => {
+    const dir = path.join(options.dir, String(index + 1));
+    const work = runCase(each, cases.slice(index + 1), dir, options).then(async (report) => {
       if (report !== null) reports.push(report);
       await options.ended?.(reports);
       ours.delete(work);
@@ -33,16 +34,22 @@ export async function runCases(cases: readonly FaultCase[], options: RunOptions)
     ours.add(work);
   }
   await Promise.all(ours);
+  for (const each of cases) await each.close?.();
   return reports;
 }
 
 /** Null for a case that was broken off. */
-async function runCase(each: FaultCase, dir: string, options: RunOptions): Promise<CaseReport | null> {
+async function runCase(
+  each: FaultCase,
+  following: readonly FaultCase[],
+  dir: string,
+  options: RunOptions,
+): Promise<CaseReport | null> {
   const { machine, say, signal } = options;
   await mkdir(dir, { recursive: true });
   const startedAt = performance.now();
   const report = await each
-    .run({ machine, dir, say: (line) => say(`${each.name}: ${line}`), signal })
+    .run({ machine, dir, say: (line) => say(`${each.name}: ${line}`), following, signal })
     .catch((error: unknown) => broken(each, error, (performance.now() - startedAt) / 1_000));
   if (signal.aborted) return null;
   const { violations, seconds, intents } = report;

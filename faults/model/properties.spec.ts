@@ -38,7 +38,7 @@ describe('it is noticed when', () => {
 
 it('what a case of the layer was run with is what it can be run with again', async () => {
   const [first] = await properties.cases({ seed: 7, rounds: 1, short: true });
-  const context = { machine: {} as never, dir: '', say: () => {}, signal: new AbortController().signal };
+  const context = { machine: {} as never, dir: '', say: () => {}, following: [], signal: new AbortController().signal };
   const report = await first?.run(context);
   expect(report).toMatchObject({ layer: 'L0', violations: [], intents: 800, seed: 7 });
   const again = await properties.again(report?.replay ?? {}).run(context);

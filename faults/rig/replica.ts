@@ -212,7 +212,7 @@ export class Replica {
     this.#child = null;
     this.#ready = false;
     const asArmed = signalCode === 'SIGKILL' && this.#fault?.endsWith(':kill') === true;
-    if (asArmed && this.#wanted) {
+    if (asArmed && (this.#wanted || this.#stopping)) {
       this.#wanted = false;
       this.#options.onStruck?.(this.name);
     }

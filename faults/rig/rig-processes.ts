@@ -31,7 +31,7 @@ export class RigProcesses implements Processes {
   /** To be called when a fault point may have struck. */
   noteStrike(name: string): void {
     const replica = this.#replicas.get(name);
-    if (replica) this.#noteStrike(replica);
+    if (replica) this.#noteStrike(replica, true);
   }
 
   /** Starts all at once. @throws when one does not get ready, unless its fault point struck. */
@@ -166,12 +166,14 @@ export class RigProcesses implements Processes {
   }
 
   /** Writes down, once, that a replica has met the fault point it was armed with. */
-  #noteStrike(replica: Replica): void {
+  #noteStrike(replica: Replica, seen = false): void {
     const { name, fault } = replica;
-    if (fault === null || this.#struck.has(name) || this.#paused.has(name) || this.#down.has(name)) return;
+    if (fault === null || this.#struck.has(name) || this.#paused.has(name)) return;
     if (!replica.struck) return;
-    this.#struck.add(name);
     const [point = '', nth = '', action = ''] = fault.split(':');
+    // It ended by order, unless whoever saw it end says otherwise: it may meet a point on its way down.
+    if (action === 'kill' && this.#down.has(name) && !seen) return;
+    this.#struck.add(name);
     this.faults.begin('fault_point', name, { point, nth: Number(nth), action });
     if (action === 'pause') this.#paused.set(name, 'fault_point');
     if (action === 'kill') this.#down.set(name, 'fault_point');

@@ -48,7 +48,7 @@ export class Channel {
     options: CallOptions,
   ): Promise<{ status: number; body: T }> {
     const { body, signal, waitS = 0 } = options;
-    const gateway = this.gateways[this.#turn % this.gateways.length];
+    const gateway = options.gateway ?? this.gateways[this.#turn % this.gateways.length];
     // The next one, so that whoever asks again does not ask one that is dead for ever.
     this.#turn += 1;
     const response = await fetch(`${gateway}${path}`, {
@@ -100,6 +100,8 @@ export class Channel {
 export interface CallOptions {
   readonly body?: unknown;
   readonly signal: AbortSignal;
+  /** Base URL of the gateway that is asked; left out, each in turn. */
+  readonly gateway?: string;
   /** How long the service is asked to wait for an outcome, in seconds. */
   readonly waitS?: number;
 }

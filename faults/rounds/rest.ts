@@ -11,8 +11,8 @@ const everyMs = 500;
 const looks = 3;
 
 interface Parties {
-  readonly agents: Agents;
-  readonly operator: Operator;
+  readonly agents: Pick<Agents, 'waiting'>;
+  readonly operator: Pick<Operator, 'open'>;
   readonly world: World;
   readonly nats: NatsConnection;
   /** Until then effects may come that were on their way, in ms since the epoch. */

@@ -43,7 +43,7 @@ export class AskUpstream implements Sweeper {
     const crowded = patient ? [] : this.questions.crowded();
     const asked = monotonic();
     const due = await this.store.sweeps.claimDue(this.state, room, claimMs, crowded);
-    faultPoint('reconciler.after_claim');
+    if (due.length > 0) faultPoint('reconciler.after_claim');
     const swept = { found: due.length, changed: 0, failed: 0 };
     const work = due
       .filter(({ intentId }) => !this.open.has(intentId))

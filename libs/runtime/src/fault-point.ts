@@ -63,7 +63,12 @@ export function faultPoint(point: FaultPoint): void {
   if (armed === null || armed.point !== point) return;
   visits += 1;
   if (visits !== armed.nth) return;
-  if (armed.action === 'throw') throw new Error(`fault at ${point}`);
+  if (armed.action === 'throw') {
+    const error = new Error(`fault at ${point}`);
+    // Whoever armed it has to know that it struck, also where an error is nothing to speak of.
+    process.stderr.write(`${error.message}\n`);
+    throw error;
+  }
   process.kill(process.pid, armed.action === 'kill' ? 'SIGKILL' : 'SIGSTOP');
   // The signal is delivered when the kernel gets to it; nothing of ours may run in between.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);

@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Installation, ReplicaName } from '../rig/installation.js';
+import type { Channel } from '../rounds/channel.js';
+import { type About, type ClientLog, hashArgs } from '../rounds/client-log.js';
+import { type ToolKind, toolName } from '../rounds/tools.js';
+
+const patienceMs = 3_000;
+const againMs = 200;
+
+/** One call of an agent. */
+export interface Call {
+  readonly ref: string;
+  readonly tool: ToolKind;
+}
+
+/** Agents that send the same step again until somebody answers; all in one run. */
+export class Clients {
+  private constructor(
+    private readonly installation: Installation,
+    private readonly channel: Channel,
+    private readonly log: ClientLog,
+    private readonly run: { readonly runId: string; readonly token: string },
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** `signal`: aborted when nobody is to be asked any more. */
+  static async open(
+    installation: Installation,
+    channel: Channel,
+    log: ClientLog,
+    signal: AbortSignal,
+  ): Promise<Clients> {
+    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', ttl: '24h' };
+    const { status, body: run } = await channel.call<{ runId: string; token: string }>(
+      'POST',
+      '/v1/runs',
+      installation.serviceKey,
+      { body, signal },
+    );
+    if (status !== 201) throw new Error(`a run could not be opened: ${status} ${JSON.stringify(run)}`);
+    return new Clients(installation, channel, log, run, signal);
+  }
+
+  /** Resolves with the id of the intent. @throws when nobody is to be asked any more */
+  async submit({ ref, tool }: Call): Promise<string> {
+    const body = this.message(ref, tool);
+    for (;;) {
+      const answer = await this.log.ask(this.about(ref, tool, 'submit', 'http'), patienceMs, (signal) =>
+        this.channel.ask('POST', '/v1/intents', this.run.token, { body, signal }),
+      );
+      if (answer?.intentId) return answer.intentId;
+      await pause(againMs, undefined, { signal: this.signal });
+    }
+  }
+
+  /** As `submit`, to the stream first; nobody answers there, so it is asked for over HTTP then. */
+  async publish({ ref, tool }: Call): Promise<string> {
+    const { tenant } = this.installation;
+    await this.log.ask(this.about(ref, tool, 'submit', 'nats_publish'), patienceMs, (signal) =>
+      this.channel.publish(this.message(ref, tool), this.run.token, tenant, { signal }),
+    );
+    return this.submit({ ref, tool });
+  }
+
+  /** At the gateway of that name; at any where it does not answer. */
+  async cancel(name: ReplicaName, intentId: string, { ref, tool }: Call): Promise<void> {
+    const path = `/v1/intents/${intentId}/cancel`;
+    const gateway = this.installation.gatewayUrls[Number(name.slice(name.indexOf('/') + 1))];
+    const about = this.about(ref, tool, 'cancel', 'http');
+    for (const at of [gateway ? { gateway } : {}, {}]) {
+      const answer = await this.log.ask(about, patienceMs, (signal) =>
+        this.channel.ask('POST', path, this.run.token, { body: {}, signal, ...at }),
+      );
+      if (answer !== null) return;
+    }
+  }
+
+  private message(ref: string, tool: ToolKind) {
+    return { tool: toolName(tool), args: { ref, amount: 1 }, stepId: ref };
+  }
+
+  private about(ref: string, tool: ToolKind, operation: 'submit' | 'cancel', via: About['via']): About {
+    const argsHash = operation === 'submit' ? hashArgs({ ref, amount: 1 }) : null;
+    return { operation, via, ref, tool: toolName(tool), runId: this.run.runId, stepId: ref, argsHash };
+  }
+}
