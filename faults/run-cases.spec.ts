@@ -25,10 +25,12 @@ function caseOf(name: string, layer: Layer, run: () => Promise<Partial<CaseRepor
 test('a case that failed leaves its directory with the file it can be run again from', async () => {
   const { dir, lines, options } = fixture();
   const violation = { rule: 'I1', message: 'two effects', intentId: 'i', timeline: [] };
+  const told: number[] = [];
   const reports = await runCases(
     [caseOf('good', 'L3', async () => ({})), caseOf('bad', 'L3', async () => ({ violations: [violation] }))],
-    options,
+    { ...options, ended: async (soFar) => void told.push(soFar.length) },
   );
+  expect(told).toEqual([1, 2]);
   expect(existsSync(path.join(dir, '1'))).toBe(false);
   const written = JSON.parse(readFileSync(path.join(dir, '2', 'replay.json'), 'utf8'));
   expect(written).toEqual({ layer: 'L3', name: 'bad', replay: { name: 'bad' } });

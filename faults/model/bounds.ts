@@ -57,7 +57,7 @@ const longVariants: readonly Variant[] = [
   { name: 'cancelled at any time, authority that ends', horizon: 7, cancels: true, expiresAt: 6 },
   {
     name: 'three attempts, no clock is off',
-    horizon: 8,
+    horizon: 7,
     attempts: 3,
     skew: 0,
     lookupLag: 0,
@@ -65,7 +65,7 @@ const longVariants: readonly Variant[] = [
   },
   {
     name: 'replayed and resolved by people',
-    horizon: 8,
+    horizon: 7,
     skew: 0,
     lookupLag: 0,
     replays: 1,

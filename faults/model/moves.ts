@@ -78,7 +78,8 @@ export class Moves {
   private remembers({ requests, now }: World, intent: Intent): boolean {
     const { guarantee, retentionMs } = this.bounds.terms;
     if (guarantee !== 'idempotency_key' && guarantee !== 'conditional_create') return false;
-    return requests.some(({ is }, i) => is === 'done' && now < (intent.attempts[i]?.startedAt ?? 0) + retentionMs);
+    const first = intent.attempts[0]?.startedAt ?? 0;
+    return now < first + retentionMs && requests.some(({ is }) => is === 'done');
   }
 
   private sweepersAndPeople(world: World, intent: Intent, emit: Emit): void {

@@ -34,8 +34,7 @@ function caseOf(seed: number, planFor: (machine: CaseContext['machine']) => Roun
 
 async function runCase(name: string, plan: RoundPlan, context: CaseContext): Promise<CaseReport> {
   const begun = performance.now();
-  const { machine, dir, signal } = context;
-  const say = (line: string) => context.say(`${name}: ${line}`);
+  const { machine, dir, signal, say } = context;
   const fixed = { name, layer: 'L5', seed: plan.seed, replay: { plan } } as const;
   const secondsSoFar = () => (performance.now() - begun) / 1_000;
   try {

@@ -74,7 +74,10 @@ export class Attempts {
           );
         },
         // A process that was stopped for a while must not send under a lease that others see as ended.
-        mayStart: () => monotonic() + tool.limits.callMs < leaseEnds,
+        mayStart: () => {
+          faultPoint('dispatcher.before_send');
+          return monotonic() + tool.limits.callMs < leaseEnds;
+        },
         onSend: () => {
           // Stopped between the check and the first byte: nothing can take it back, so somebody has to know.
           if (monotonic() >= leaseEnds) this.logger.error({ intentId, attemptId }, 'sent after the lease had ended');

@@ -1,5 +1,6 @@
 import { durables, type HintMessage, OnHint, OnWork, type WorkMessage } from '@intendant/bus';
 import { readIds, readRing, subjects } from '@intendant/contracts';
+import { faultPoint } from '@intendant/runtime';
 import { Controller } from '@nestjs/common';
 import { Dispatcher } from './dispatcher.js';
 
@@ -12,6 +13,7 @@ export class DispatcherController {
   async ring(message: WorkMessage): Promise<void> {
     const ring = readRing(message.payload);
     if (ring) await this.dispatcher.takeLeft(ring);
+    faultPoint('dispatcher.before_ack');
   }
 
   /** Rings before the durable doorbell does. */

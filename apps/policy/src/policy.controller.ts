@@ -75,6 +75,7 @@ export class PolicyController {
       const credential = headers.get('Authorization') ?? '';
       await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
     }
+    faultPoint('policy.before_ack');
   }
 
   /** Admits a kept message again, on behalf of its verified sender, at an operator's request. */

@@ -1,3 +1,4 @@
+import { faultPoint } from '@intendant/runtime';
 import { type DynamicModule, Logger, Module, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { Bus } from './bus.js';
 import { type BusOptions, connectBus } from './connect-bus.js';
@@ -21,6 +22,7 @@ export class BusModule implements OnModuleDestroy, OnApplicationShutdown {
 
   /** Before anything that handlers use is taken down. */
   async onModuleDestroy(): Promise<void> {
+    faultPoint('shutdown.before_quiesce');
     await this.bus.quiesce();
   }
 

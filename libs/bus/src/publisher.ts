@@ -1,4 +1,5 @@
 import { busWindows } from '@intendant/contracts';
+import { faultPoint } from '@intendant/runtime';
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { BusUnavailable, NoStream } from './errors.js';
 import { writeHeaders } from './messages.js';
@@ -108,6 +109,8 @@ export class Publisher {
 function errorOf(message: Msg): Error | null {
   if (message.headers?.code === 503) return new NoStream('no stream takes this subject');
   try {
+    // The server has it, and nobody here knows.
+    faultPoint('bus.before_ack');
     const { stream, error } = JSON.parse(decoder.decode(message.data)) as {
       stream?: string;
       error?: { description: string };

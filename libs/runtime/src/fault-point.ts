@@ -10,17 +10,23 @@ export const faultPoints = [
   'door.after_append',
   'outbox.before_publish',
   'outbox.after_publish',
+  'bus.before_ack',
   'policy.before_reply',
+  'policy.before_ack',
   'relay.after_claim',
   'relay.after_publish',
   'dispatcher.after_ring',
+  'dispatcher.before_ack',
   'dispatcher.after_start',
+  'dispatcher.before_send',
   'dispatcher.after_send',
   'dispatcher.after_answer',
   'dispatcher.after_verdict',
   'reconciler.after_claim',
   'reconciler.after_lookup',
   'reconciler.after_decision',
+  'shutdown.before_quiesce',
+  'shutdown.before_close',
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];
 

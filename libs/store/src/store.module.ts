@@ -1,3 +1,4 @@
+import { faultPoint } from '@intendant/runtime';
 import { type DynamicModule, type FactoryProvider, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { ConnectionOptions } from './connection.js';
 import type { DoorOptions } from './door.js';
@@ -36,6 +37,7 @@ export class StoreModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    faultPoint('shutdown.before_close');
     await this.store.close();
   }
 }
