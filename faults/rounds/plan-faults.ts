@@ -73,7 +73,7 @@ const kinds: readonly Kind[] = [
     ...{ kind: 'slice', weight: 2, forMs: [1_000, 4_000] },
     make: (random) => ({ kind: 'slice', ...wire(random), bytes: random.whole(1, 40) }),
   },
-  { kind: 'postgres.crash', weight: 5, forMs: [200, 1_500], make: () => ({ kind: 'postgres.crash' }) },
+  { kind: 'postgres.crash', weight: 8, forMs: [200, 1_500], make: () => ({ kind: 'postgres.crash' }) },
   { kind: 'postgres.stop', weight: 4, forMs: [200, 1_500], make: () => ({ kind: 'postgres.stop' }) },
   { kind: 'postgres.pause', weight: 4, forMs: [500, 3_000], make: () => ({ kind: 'postgres.pause' }) },
   { kind: 'postgres.read_only', weight: 4, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
@@ -102,7 +102,7 @@ const kinds: readonly Kind[] = [
     make: (random, t) => ({ kind: 'nats.pause', node: node(random, t) }),
   },
   {
-    ...{ kind: 'nats.leader', weight: 5, forMs: [500, 3_000] },
+    ...{ kind: 'nats.leader', weight: 10, forMs: [500, 3_000] },
     make: (random) => ({ kind: 'nats.leader', stream: random.pick(streamNames) }),
   },
   { kind: 'nats.wipe', weight: 4, forMs: [0, 0], make: wipe },
@@ -119,7 +119,7 @@ const kinds: readonly Kind[] = [
     ...{ kind: 'echo', weight: 3, forMs: [2_000, 8_000] },
     make: (random) => ({ kind: 'echo', times: random.whole(1, 4) }),
   },
-  { kind: 'ring', weight: 3, forMs: [0, 0], make: () => ({ kind: 'ring' }) },
+  { kind: 'ring', weight: 5, forMs: [0, 0], make: () => ({ kind: 'ring' }) },
   { kind: 'upstream', weight: 4, forMs: [0, 0], make: upstream },
 ];
 
