@@ -57,6 +57,8 @@ export interface LayerOfCases {
   /** What it does, for `--help` and the report. */
   readonly title: string;
   cases(options: LayerOptions): Promise<readonly FaultCase[]>;
+  /** The case of that name where `cases` does not list it, or lists it together with others; null: look there. */
+  named?(name: string): FaultCase | null;
   /** @throws when `replay` is not of this layer. */
   again(replay: Replay): FaultCase;
 }

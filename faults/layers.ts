@@ -19,7 +19,8 @@ export async function chosenCases(options: Options): Promise<FaultCase[]> {
   const cases = (await Promise.all(wanted.map((layer) => layer.cases(options)))).flat();
   if (options.cases.length === 0) return cases;
   return options.cases.map((name) => {
-    const found = cases.find((each) => each.name === name);
+    const alone = wanted.flatMap((layer) => layer.named?.(name) ?? []);
+    const found = alone[0] ?? cases.find((each) => each.name === name);
     if (found === undefined) throw new Error(`--case: there is no case "${name}"; --list names all of them`);
     return found;
   });

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { FaultCase } from './case.js';
+import type { CaseReport, FaultCase } from './case.js';
 import { caseAgain, chosenCases } from './layers.js';
 import { type Machine, readMachine } from './machine.js';
 import { runGate } from './mutations/gate.js';
@@ -25,12 +25,17 @@ async function run(cases: readonly FaultCase[], machine: Machine, options: Optio
   await mkdir(dir, { recursive: true });
   say(`faults: ${cases.length} cases, seed ${options.seed}`);
   const until = options.minutes === null ? null : startedAt + options.minutes * 60_000;
-  const reports = await runCases(cases, { machine, dir, workers: options.workers, until, say, signal: aborted() });
-  const seconds = (Date.now() - startedAt) / 1_000;
-  const report: RunReport = { startedAt, seconds, seed: options.seed, commit: machine.commit, options, cases: reports };
-  say(textReport(report));
   const page = path.join(dir, 'report.html');
-  await write(report, [page, path.join(dir, 'report.json'), options.json, options.html]);
+  const reportOf = (reports: readonly CaseReport[]): RunReport => {
+    const seconds = (Date.now() - startedAt) / 1_000;
+    return { startedAt, seconds, seed: options.seed, commit: machine.commit, options, cases: reports };
+  };
+  const files = [page, path.join(dir, 'report.json'), options.json, options.html];
+  const ended = (reports: readonly CaseReport[]) => write(reportOf(reports), files);
+  const reports = await runCases(cases, {
+    ...{ machine, dir, workers: options.workers, until, say, signal: aborted(), ended },
+  });
+  say(textReport(reportOf(reports)));
   say(`report: ${path.relative(process.cwd(), page)}`);
   return reports.length > 0 && reports.every((each) => each.violations.length === 0 && each.broken === undefined);
 }
@@ -73,3 +78,5 @@ try {
   process.stderr.write(`faults: ${error instanceof Error ? error.message : String(error)}\n\n${usage}\n`);
   process.exitCode = 1;
 }
+// Node's own clean-up can spin for ever after connections that the rig has cut.
+process.exit();

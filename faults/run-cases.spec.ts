@@ -25,10 +25,12 @@ function caseOf(name: string, layer: Layer, run: () => Promise<Partial<CaseRepor
 test('a case that failed leaves its directory with the file it can be run again from', async () => {
   const { dir, lines, options } = fixture();
   const violation = { rule: 'I1', message: 'two effects', intentId: 'i', timeline: [] };
+  const told: number[] = [];
   const reports = await runCases(
     [caseOf('good', 'L3', async () => ({})), caseOf('bad', 'L3', async () => ({ violations: [violation] }))],
-    options,
+    { ...options, ended: async (soFar) => void told.push(soFar.length) },
   );
+  expect(told).toEqual([1, 2]);
   expect(existsSync(path.join(dir, '1'))).toBe(false);
   const written = JSON.parse(readFileSync(path.join(dir, '2', 'replay.json'), 'utf8'));
   expect(written).toEqual({ layer: 'L3', name: 'bad', replay: { name: 'bad' } });
@@ -75,4 +77,22 @@ test('no case is begun after the time is over or the run was broken off', async 
     return {};
   });
   expect(await runCases([first, caseOf('second', 'L3', async () => ({}))], ended.options)).toEqual([]);
+});
+
+test('a case is told which ones follow, and what they share is closed when the run is over', async () => {
+  const { options, end } = fixture();
+  const events: string[] = [];
+  const sharing = (name: string): FaultCase => ({
+    name,
+    layer: 'L3',
+    run: async ({ following }) => {
+      events.push(`${name} before ${following.map((each) => each.name).join(' and ')}`);
+      if (name === 'second') end.abort();
+      return { ...held, name, layer: 'L3', replay: {} };
+    },
+    close: async () => void events.push('closed'),
+  });
+  await runCases([sharing('first'), sharing('second'), sharing('third')], options);
+  expect(events.slice(0, 2)).toEqual(['first before second and third', 'second before third']);
+  expect(events.slice(2)).toContain('closed');
 });

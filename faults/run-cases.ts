@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly until: number | null;
   say(line: string): void;
   readonly signal: AbortSignal;
+  /** Called with all reports so far whenever a case has ended, so that whoever is killed has lost nothing. */
+  ended?(reports: readonly CaseReport[]): Promise<void>;
 }
 
 /** Runs the cases in their order and tells about each; what a failed one left stays in the directory of the run. */
@@ -23,12 +25,12 @@ export async function runCases(cases: readonly FaultCase[], options: RunOptions)
     if (options.signal.aborted || (options.until !== null && Date.now() >= options.until)) break;
     const workers = each.layer === 'L5' ? options.workers : 1;
     while (ours.size >= workers) await Promise.race(ours);
-    const work = runCase(each, cases.slice(index + 1), path.join(options.dir, String(index + 1)), options).then(
-      (report) => {
-        if (report !== null) reports.push(report);
-        ours.delete(work);
-      },
-    );
+    const dir = path.join(options.dir, String(index + 1));
+    const work = runCase(each, cases.slice(index + 1), dir, options).then(async (report) => {
+      if (report !== null) reports.push(report);
+      await options.ended?.(reports);
+      ours.delete(work);
+    });
     ours.add(work);
   }
   await Promise.all(ours);

@@ -18,7 +18,7 @@ export const badSubmissions: BadHistories = {
   },
   'an acknowledged submission without an intent': {
     rule: 'I2',
-    says: /the submission of lost was acknowledged, and there is no intent \(0 dead messages\)/,
+    says: /the submission of lost was acknowledged, and there is neither an intent nor a dead message/,
     change: ({ h, answer }) => {
       h.clients.push({ ...answer('published'), requestId: 'r', ref: 'lost', stepId: 'lost' });
     },

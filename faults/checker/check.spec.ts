@@ -63,6 +63,17 @@ describe('what is excused', () => {
     expect(brokenIn(parts)).toEqual([expect.stringMatching(/I2: .*acknowledged/)]);
   });
 
+  it('is a submission that was refused and is kept, and none that could have been admitted later', () => {
+    const parts = partsOf(goodHistory());
+    parts.h.clients.push({ ...parts.answer('published'), requestId: 'r', ref: 'lost', stepId: 'lost' });
+    const error = { code: 'unauthenticated' };
+    const dead = { id: 'd', subject: 's', payload: '{"args":{"ref":"lost"}}', error };
+    parts.h.database.deadMessages.push(dead);
+    expect(brokenIn(parts)).toEqual([]);
+    error.code = 'unavailable';
+    expect(brokenIn(parts)).toEqual([expect.stringMatching(/I2: .*neither an intent nor a dead message/)]);
+  });
+
   it('is the end of a process that was killed by plan', () => {
     const parts = partsOf(goodHistory());
     Object.assign(parts.h.processes[0] ?? {}, { crashes: 1 });

@@ -32,11 +32,8 @@ function missing(history: History, stories: Stories): Finding[] {
     );
     const broken = (message: string): Finding[] => [{ rule: 'I2', message, story: null, lines }];
     if (via === 'nats_publish') {
-      if (stories.of(entry) || isExcused(entry, history)) return [];
-      const dead = history.database.deadMessages.length;
-      return broken(
-        `the submission of ${ref} was acknowledged, and there is no intent (${count(dead, 'dead message')})`,
-      );
+      if (stories.of(entry) || isKept(entry, history) || isExcused(entry, history)) return [];
+      return broken(`the submission of ${ref} was acknowledged, and there is neither an intent nor a dead message`);
     }
     const id = answer?.intentId ?? null;
     if (id !== null) {
@@ -46,6 +43,14 @@ function missing(history: History, stories: Stories): Finding[] {
     }
     const fine = answer?.httpStatus != null && answer.httpStatus >= 200 && answer.httpStatus < 300;
     return fine ? broken(`the submit of ${ref} was answered ${answer?.httpStatus} without an intent`) : [];
+  });
+}
+
+/** It was refused for a reason of its own (its token was over, say), and an operator can read it. */
+function isKept({ ref }: ClientEntry, { database: { deadMessages } }: History): boolean {
+  return deadMessages.some(({ payload, error }) => {
+    const { code } = error as { readonly code?: string };
+    return payload.includes(`"${ref}"`) && code !== undefined && code !== 'unavailable' && code !== 'internal';
   });
 }
 

@@ -3,13 +3,22 @@ export interface DatabaseDump {
   readonly events: readonly EventRow[];
   readonly intents: readonly IntentRow[];
   readonly outbox: readonly { readonly msgId: string; readonly subject: string; readonly payload: string }[];
-  readonly deadMessages: readonly { readonly id: string; readonly subject: string; readonly error: unknown }[];
+  readonly deadMessages: readonly DeadMessage[];
   /** Connections of the services at rest, by application name, and how many of them are in a transaction. */
   readonly sessions: readonly {
     readonly application: string;
     readonly total: number;
     readonly inTransaction: number;
   }[];
+}
+
+/** A message that was refused and is kept for an operator. */
+export interface DeadMessage {
+  readonly id: string;
+  readonly subject: string;
+  readonly error: unknown;
+  /** As text, with whatever is not ASCII escaped. */
+  readonly payload: string;
 }
 
 export interface EventRow {

@@ -5,7 +5,7 @@ import { type AttemptTrace, isOpenAt, type Outage } from './traces.js';
 const idAgeMs = 400;
 
 /** An answer that is cut off belongs to a write that was committed this shortly before, in ms. */
-const justBeforeMs = 100;
+const justBeforeMs = 250;
 
 /** What was broken, and what it met. */
 export const statesOfOutages: readonly DangerousState[] = [

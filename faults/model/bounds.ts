@@ -30,16 +30,16 @@ const plain: Omit<Bounds, 'name'> = {
   promises: false,
 };
 
-/** Of each guarantee, its lookups that differ in what may follow an unknown outcome, and for how long keys are remembered. */
+/** Of each guarantee, its lookups that differ in what may follow; keys are forgotten soon after a resend is allowed at the earliest. */
 const kinds: Readonly<
   Record<Guarantee, readonly { readonly lookup: LookupAuthority; readonly retentionMs: number }[]>
 > = {
   // With an authoritative lookup it goes by the same rules as `conditional_create`.
   idempotency_key: [
-    { lookup: 'none', retentionMs: 9 },
-    { lookup: 'presence_only', retentionMs: 9 },
+    { lookup: 'none', retentionMs: 7 },
+    { lookup: 'presence_only', retentionMs: 7 },
   ],
-  conditional_create: [{ lookup: 'authoritative', retentionMs: 9 }],
+  conditional_create: [{ lookup: 'authoritative', retentionMs: 8 }],
   lookup: [{ lookup: 'authoritative', retentionMs: 0 }],
   none: [{ lookup: 'authoritative', retentionMs: 0 }],
 };
@@ -57,7 +57,7 @@ const longVariants: readonly Variant[] = [
   { name: 'cancelled at any time, authority that ends', horizon: 7, cancels: true, expiresAt: 6 },
   {
     name: 'three attempts, no clock is off',
-    horizon: 8,
+    horizon: 7,
     attempts: 3,
     skew: 0,
     lookupLag: 0,
@@ -65,7 +65,7 @@ const longVariants: readonly Variant[] = [
   },
   {
     name: 'replayed and resolved by people',
-    horizon: 8,
+    horizon: 7,
     skew: 0,
     lookupLag: 0,
     replays: 1,

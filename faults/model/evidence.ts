@@ -20,7 +20,7 @@ export function checkWorld({ requests, now }: World, intent: Intent, { terms, de
 }
 
 /** Nothing earlier may still take effect, and there is proof that nothing did, or a key that will be remembered. @throws Broken */
-export function checkStart(world: World, intent: Intent, absences: number, at: number, bounds: Bounds): void {
+export function checkStart(world: World, intent: Intent, absentUpTo: number, at: number, bounds: Bounds): void {
   const { terms, declared } = bounds;
   const next = intent.attempts.length + 1;
   demand(intent.state === 'authorized', 'I6', `attempt ${next} was started in ${intent.state}`);
@@ -38,7 +38,9 @@ export function checkStart(world: World, intent: Intent, absences: number, at: n
     const holds = keepsKey(terms) && at + terms.leaseMs <= first.startedAt + terms.retentionMs;
     demand(holds, 'I7', `attempt ${next} relies on a key that may be forgotten`);
   } else if (basis === 'absent') {
-    demand(absences > 1, 'I7', `attempt ${next} relies on ${absences} absences that prove something`);
+    // One that did not leave, or was refused, needs no absence; the others do, and those from before still hold.
+    const open = world.requests.findIndex(({ is }, i) => i >= absentUpTo && is !== 'none' && is !== 'refused');
+    demand(open < 0, 'I7', `attempt ${next} relies on absences that say nothing about attempt ${open + 1}`);
   } else {
     const possible = world.requests.findIndex(({ is }) => is === 'done' || is === 'repeated' || is === 'lost');
     demand(possible < 0, 'I7', `attempt ${next} relies on a refusal, and attempt ${possible + 1} was not refused`);

@@ -50,6 +50,7 @@ export async function explore(decide: Decide, bounds: Bounds, signal: AbortSigna
     writtenAt: 0,
     intent,
     absences: 0,
+    absentUpTo: 0,
     replays: 0,
     dispatchers: [idleDispatcher, idleDispatcher],
     reconcilers: [idleReconciler, idleReconciler],

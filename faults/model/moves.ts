@@ -78,7 +78,8 @@ export class Moves {
   private remembers({ requests, now }: World, intent: Intent): boolean {
     const { guarantee, retentionMs } = this.bounds.terms;
     if (guarantee !== 'idempotency_key' && guarantee !== 'conditional_create') return false;
-    return requests.some(({ is }, i) => is === 'done' && now < (intent.attempts[i]?.startedAt ?? 0) + retentionMs);
+    const first = intent.attempts[0]?.startedAt ?? 0;
+    return now < first + retentionMs && requests.some(({ is }) => is === 'done');
   }
 
   private sweepersAndPeople(world: World, intent: Intent, emit: Emit): void {
@@ -222,17 +223,22 @@ export class Moves {
       const page = this.book.append(world.intent, command, at);
       if (!page) continue;
       if (page.broken) throw page.broken;
-      let { absences } = world;
+      let { absences, absentUpTo } = world;
       const requests = [...world.requests];
       for (const event of page.events) {
         if (event.type === 'attempt_started') {
-          checkStart(world, intent, absences, at, this.bounds);
+          checkStart(world, intent, absentUpTo, at, this.bounds);
           requests.push({ is: 'none', since: 0 });
         }
         absences = absencesAfter(event, absences, command, intent, this.bounds);
+        if (event.type === 'lookup_absent' && absences > 1) absentUpTo = intent.attempts.length;
       }
       const what = `${command.type}${at < now ? ` (decided at ${at})` : ''}: ${page.events.map((e) => e.type).join(', ')}`;
-      results.push({ at, world: { ...world, writtenAt: now, intent: page.intent, absences, requests }, what });
+      results.push({
+        at,
+        world: { ...world, writtenAt: now, intent: page.intent, absences, absentUpTo, requests },
+        what,
+      });
     }
     return results;
   }

@@ -12,6 +12,7 @@ import {
   isTerminal,
   keepsKey,
   nextState,
+  type Terms,
 } from '@intendant/intent';
 import { Broken, demand } from './broken.js';
 
@@ -105,27 +106,34 @@ function mayStart(intent: Intent | null, log: readonly Entry[], now: number): vo
   const closed = log.find(({ event: { type } }) => type === 'failed' || type === 'cancelled' || type === 'expired');
   demand(!closed, 'I11', `an attempt was started after ${closed?.event.type}`);
   if (!intent || intent.attempts.length === 0) return;
-  const proof = notExecuted(intent, log) || absentTwice(intent, log) || keyHolds(intent, now);
+  const proof = ruledOut(intent, log) || keyHolds(intent, now);
   demand(proof, 'I7', `attempt ${intent.attempts.length + 1} was started without proof`);
 }
 
-function notExecuted(intent: Intent, log: readonly Entry[]): boolean {
-  return intent.attempts.every((a) =>
-    log.some(({ event }) => event.type === 'attempt_not_executed' && event.attempt === a.number),
-  );
+/** Each earlier attempt was refused, or is covered by two absences that came after it. */
+function ruledOut(intent: Intent, log: readonly Entry[]): boolean {
+  const refused = new Set(log.map(({ event }) => (event.type === 'attempt_not_executed' ? event.attempt : 0)));
+  const absent = absentUpTo(intent.proposal.terms, log);
+  return intent.attempts.every(({ number }) => refused.has(number) || number <= absent);
 }
 
-function absentTwice(intent: Intent, log: readonly Entry[]): boolean {
-  const { terms } = intent.proposal;
-  if (terms.lookup !== 'authoritative' || terms.guarantee === 'none') return false;
-  const from = log.findLastIndex(({ event }) => event.type === 'outcome_unknown' || event.type === 'replay_requested');
-  const silentSince =
-    log.findLast(({ event }) => event.type === 'outcome_unknown' || event.type === 'accepted')?.at ?? 0;
-  const asked = log.slice(from).filter(({ event }) => event.type === 'lookup_absent');
-  const [first, last] = [asked[0], asked.at(-1)];
-  if (!first || !last || first === last) return false;
-  const settled = asked.every(({ askedAt }) => askedAt !== null && askedAt >= silentSince + terms.settleMs);
-  return settled && last.askedAt !== null && last.askedAt - first.at >= terms.spacingMs;
+/** The last attempt that was under way before two settled and spaced absences; 0: none was. */
+function absentUpTo(terms: Terms, log: readonly Entry[]): number {
+  if (terms.lookup !== 'authoritative' || terms.guarantee === 'none') return 0;
+  let [started, upTo, silentSince] = [0, 0, 0];
+  let firstAbsence: number | null = null;
+  for (const { event, at, askedAt } of log) {
+    if (event.type === 'attempt_started') started = event.attempt;
+    if (event.type === 'outcome_unknown' || event.type === 'accepted') silentSince = at;
+    if (event.type === 'outcome_unknown' || event.type === 'accepted' || event.type === 'replay_requested') {
+      firstAbsence = null;
+    }
+    const settled = askedAt !== null && askedAt >= silentSince + terms.settleMs;
+    if (event.type !== 'lookup_absent' || !settled) continue;
+    if (firstAbsence === null) firstAbsence = at;
+    else if (askedAt - firstAbsence >= terms.spacingMs) upTo = started;
+  }
+  return upTo;
 }
 
 function keyHolds({ attempts, proposal: { terms } }: Intent, now: number): boolean {

@@ -89,6 +89,8 @@ export interface World {
   readonly intent: number;
   /** Absences since the outcome was last unknown that prove something, by what the world knows. */
   readonly absences: number;
+  /** The attempts up to this one are ruled out by two of those. */
+  readonly absentUpTo: number;
   readonly replays: number;
   readonly dispatchers: readonly [Dispatcher, Dispatcher];
   readonly reconcilers: readonly [Reconciler, Reconciler];
@@ -101,7 +103,7 @@ export const idleReconciler: Reconciler = { at: 'idle', when: 0, answer: 'nothin
 
 /** The same text for worlds that differ only in which of two equal processes is which, or in times long past. */
 export function encode(world: World, intent: Intent, bounds: Bounds): string {
-  const { now, writtenAt, absences, replays, dispatchers, reconcilers, requests } = world;
+  const { now, writtenAt, absences, absentUpTo, replays, dispatchers, reconcilers, requests } = world;
   // A time matters only while a decision may still be made by an older one.
   const recent = (time: number) => (now - time < bounds.skew ? time : 0);
   const leaseOver = now - (bounds.terms.leaseMs - bounds.skew);
@@ -121,7 +123,7 @@ export function encode(world: World, intent: Intent, bounds: Bounds): string {
     return String.fromCharCode(requestStates.indexOf(is), matters ? since : 0);
   };
   return (
-    String.fromCharCode(now, recent(writtenAt), world.intent, absences * 4 + replays) +
+    String.fromCharCode(now, recent(writtenAt), world.intent, absences * 16 + absentUpTo * 4 + replays) +
     inOrder(working(dispatchers[0]), working(dispatchers[1])) +
     inOrder(asking(reconcilers[0]), asking(reconcilers[1])) +
     requests.map(under).join('')
@@ -164,7 +166,8 @@ export function decode(text: string): World {
     now: n(0),
     writtenAt: n(1),
     intent: n(2),
-    absences: n(3) >> 2,
+    absences: n(3) >> 4,
+    absentUpTo: (n(3) >> 2) & 3,
     replays: n(3) & 3,
     dispatchers: [dispatcher(4), dispatcher(7)],
     reconcilers: [reconciler(10), reconciler(12)],

@@ -15,7 +15,7 @@ const statements = {
            reason, ${ms('lease_until')} AS "leaseUntil", ${ms('wake_at')} AS "wakeAt"
     FROM intents ORDER BY id`,
   outbox: 'SELECT msg_id AS "msgId", subject, payload FROM outbox ORDER BY created_at, msg_id',
-  deadMessages: 'SELECT id, subject, error FROM dead_messages ORDER BY id',
+  deadMessages: `SELECT id, subject, error, encode(payload, 'escape') AS payload FROM dead_messages ORDER BY id`,
   // A query that a sweeper runs just now is a transaction for a moment, too; one that is idle in it waits for nothing.
   sessions: `
     SELECT application_name AS application, count(*)::int AS total,

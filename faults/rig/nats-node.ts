@@ -112,7 +112,11 @@ function configuration({ name, port, monitorPort, cluster }: NatsNodeOptions, st
   if (cluster) {
     const routes = cluster.routes.map((each) => `"nats://127.0.0.1:${each}"`).join(', ');
     // Clients would learn the addresses of the nodes and go past the proxies that they are to be reached by.
-    lines.push(`cluster { name: rig, listen: "127.0.0.1:${cluster.port}", no_advertise: true, routes: [${routes}] }`);
+    // By the ports of its own: a node of another installation that finds a free port again must not be let in.
+    const own = [...cluster.routes].sort().join('-');
+    lines.push(
+      `cluster { name: rig-${own}, listen: "127.0.0.1:${cluster.port}", no_advertise: true, routes: [${routes}] }`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }

@@ -9,8 +9,9 @@ import { root } from './root.js';
 
 const pollMs = 50;
 const strikePollMs = 50;
-/** How soon a supervisor starts a service again. */
+/** How soon a supervisor starts a service again; each start in vain doubles it, or they would take all of the machine. */
 const restartMs = 500;
+const longestRestartMs = 8_000;
 /** A cluster may take a few to get ready; a configuration that is wrong never does. */
 const failedStartsInARow = 10;
 /** How long a service may take to stop before it is killed. */
@@ -44,6 +45,7 @@ export class Replica {
   #fault: string | null = null;
   #restart: NodeJS.Timeout | null = null;
   #failedStarts = 0;
+  #startsInVain = 0;
   /** Ends after it was ready that nobody had ordered; those before it was are told in its log. */
   crashes = 0;
   readonly complaints: string[] = [];
@@ -216,14 +218,16 @@ export class Replica {
     }
     if (!this.#wanted) return;
     // A service that finds no server ends, and is started until there is one.
+    const restartInMs = Math.min(longestRestartMs, restartMs * 2 ** this.#startsInVain);
     if (wasReady) this.crashes += 1;
     else this.#failedStarts += 1;
+    this.#startsInVain = wasReady ? 0 : this.#startsInVain + 1;
     // What it was armed with is spent once it has worked.
     if (wasReady) this.#fault = null;
     this.#restart = setTimeout(() => {
       this.#restart = null;
       this.#launch();
-    }, restartMs);
+    }, restartInMs);
   }
 }
 
@@ -247,5 +251,7 @@ function isError(line: string): boolean {
 }
 
 function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-20).join('\n');
+  const lines = text.trimEnd().split('\n').slice(-20);
+  // A stack in a line of JSON is long, and what is wrong stands before it.
+  return lines.map((line) => line.slice(0, 400)).join('\n');
 }

@@ -58,12 +58,12 @@ export class Agents {
     await Promise.all(runs.flatMap((run, at) => (run.atMs === 0 ? [this.#run(at, run)] : [])));
   }
 
-  /** Begins now; resolves when every agent has done what is planned, or the round is frozen. */
+  /** Begins now; never rejects; resolves when every agent has done what is planned, or the round is frozen. */
   async live(): Promise<void> {
     const { plan } = this.options;
     const start = performance.now();
     await Promise.all([
-      ...plan.runs.map((run, at) => this.#at(start, run.atMs, () => this.#run(at, run))),
+      ...plan.runs.map((run, at) => this.#at(start, run.atMs, () => this.#run(at, run).catch(() => undefined))),
       ...plan.intents.map((intent) => this.#at(start, intent.atMs, () => this.#intent(intent))),
     ]);
   }
@@ -168,7 +168,11 @@ export class Agents {
   }
 
   #run(at: number, planned: PlannedRun): Promise<Run> {
-    const opening = this.#runs.get(at) ?? this.#open(planned);
+    const known = this.#runs.get(at);
+    if (known !== undefined) return known;
+    const opening = this.#open(planned);
+    // Whoever needs it is told that it failed.
+    opening.catch(() => undefined);
     this.#runs.set(at, opening);
     return opening;
   }

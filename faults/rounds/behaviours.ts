@@ -131,7 +131,11 @@ const choices: readonly Choice[] = [
 
 export const misbehaviours: readonly string[] = choices.map(({ name }) => name);
 
-const well: Misbehaviour = { requests: [], beyondLimits: false, latestMs: 0 };
+/** An upstream takes its time, so that attempts are open when something breaks. */
+function well(random: Random, tool: ToolKind): Misbehaviour {
+  const answers = writes.includes(tool) && random.chance(0.5) ? [{ delayMs: random.whole(50, 800) }] : [];
+  return within(answers);
+}
 
 /** Something of `names` that an upstream of this tool can do; most of the time, or where nothing fits, nothing wrong. */
 export function misbehave(random: Random, tool: ToolKind, names: readonly string[], share: number): Misbehaviour {
@@ -139,7 +143,7 @@ export function misbehave(random: Random, tool: ToolKind, names: readonly string
   // What makes these tools what they are is what their upstream does.
   const always = tool === 'accepted' || tool === 'parts';
   const possible = fitting.length > 0 ? fitting : choices.filter(({ tools }) => always && tools.includes(tool));
-  if (possible.length === 0 || !(random.chance(share) || always)) return well;
+  if (possible.length === 0 || !(random.chance(share) || always)) return well(random, tool);
   return random.weighted(possible).make(random);
 }
 

@@ -12,15 +12,20 @@ import { runRound } from './round.js';
 export const rounds: LayerOfCases = {
   layer: 'L5',
   title: 'random rounds on a whole installation: load and faults, then a heal, then rest',
-  cases: async ({ seed, rounds, short }) =>
-    Array.from({ length: rounds }, (_, n) =>
-      caseOf(seed + n, ({ oldNats }) => planRound(seed + n, { short, shape: { oldNats: oldNats !== null } })),
-    ),
+  cases: async ({ seed, rounds, short }) => Array.from({ length: rounds }, (_, n) => ofSeed(seed + n, short)),
+  named: (name) => {
+    const [, seed] = /^round (\d+)$/.exec(name) ?? [];
+    return seed === undefined ? null : ofSeed(Number(seed), false);
+  },
   again: (replay) => {
     const plan = planIn(replay);
     return caseOf(plan.seed, () => plan);
   },
 };
+
+function ofSeed(seed: number, short: boolean): FaultCase {
+  return caseOf(seed, ({ oldNats }) => planRound(seed, { short, shape: { oldNats: oldNats !== null } }));
+}
 
 function caseOf(seed: number, planFor: (machine: CaseContext['machine']) => RoundPlan): FaultCase {
   const name = `round ${seed}`;
@@ -29,8 +34,7 @@ function caseOf(seed: number, planFor: (machine: CaseContext['machine']) => Roun
 
 async function runCase(name: string, plan: RoundPlan, context: CaseContext): Promise<CaseReport> {
   const begun = performance.now();
-  const { machine, dir, signal } = context;
-  const say = (line: string) => context.say(`${name}: ${line}`);
+  const { machine, dir, signal, say } = context;
   const fixed = { name, layer: 'L5', seed: plan.seed, replay: { plan } } as const;
   const secondsSoFar = () => (performance.now() - begun) / 1_000;
   try {

@@ -56,7 +56,7 @@ const kinds: readonly Kind[] = [
   { kind: 'pause', weight: 5, forMs: beyondLeases, make: (random) => ({ kind: 'pause', replica: replica(random) }) },
   { kind: 'block', weight: 5, forMs: [500, 7_000], make: (random) => ({ kind: 'block', replica: replica(random) }) },
   { kind: 'fault_point', weight: 7, forMs: [6_000, 8_000], make: armed },
-  { kind: 'cut', weight: 14, forMs: [3_000, 3_000], make: cut },
+  { kind: 'cut', weight: 16, forMs: [4_000, 4_000], make: cut },
   {
     ...{ kind: 'delay', weight: 4, forMs: [1_000, 6_000] },
     make: (random) => ({ kind: 'delay', ...wire(random), ms: random.whole(20, 900) }),
@@ -73,14 +73,14 @@ const kinds: readonly Kind[] = [
     ...{ kind: 'slice', weight: 2, forMs: [1_000, 4_000] },
     make: (random) => ({ kind: 'slice', ...wire(random), bytes: random.whole(1, 40) }),
   },
-  { kind: 'postgres.crash', weight: 3, forMs: [200, 3_000], make: () => ({ kind: 'postgres.crash' }) },
-  { kind: 'postgres.stop', weight: 2, forMs: [200, 3_000], make: () => ({ kind: 'postgres.stop' }) },
-  { kind: 'postgres.pause', weight: 2, forMs: [500, 6_000], make: () => ({ kind: 'postgres.pause' }) },
-  { kind: 'postgres.read_only', weight: 2, forMs: [1_000, 5_000], make: () => ({ kind: 'postgres.read_only' }) },
-  { kind: 'postgres.hold', weight: 2, forMs: [500, 4_000], make: () => ({ kind: 'postgres.hold' }) },
-  { kind: 'postgres.exhaust', weight: 2, forMs: [1_000, 5_000], make: () => ({ kind: 'postgres.exhaust' }) },
+  { kind: 'postgres.crash', weight: 5, forMs: [200, 1_500], make: () => ({ kind: 'postgres.crash' }) },
+  { kind: 'postgres.stop', weight: 4, forMs: [200, 1_500], make: () => ({ kind: 'postgres.stop' }) },
+  { kind: 'postgres.pause', weight: 4, forMs: [500, 3_000], make: () => ({ kind: 'postgres.pause' }) },
+  { kind: 'postgres.read_only', weight: 4, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
+  { kind: 'postgres.hold', weight: 4, forMs: [500, 2_000], make: () => ({ kind: 'postgres.hold' }) },
+  { kind: 'postgres.exhaust', weight: 4, forMs: [1_000, 3_000], make: () => ({ kind: 'postgres.exhaust' }) },
   {
-    ...{ kind: 'postgres.terminate', weight: 4, forMs: [0, 0] },
+    ...{ kind: 'postgres.terminate', weight: 5, forMs: [0, 0] },
     make: (random) => ({ kind: 'postgres.terminate', most: random.whole(1, 12) }),
   },
   {
@@ -102,17 +102,17 @@ const kinds: readonly Kind[] = [
     make: (random, t) => ({ kind: 'nats.pause', node: node(random, t) }),
   },
   {
-    ...{ kind: 'nats.leader', weight: 3, forMs: [500, 5_000] },
+    ...{ kind: 'nats.leader', weight: 5, forMs: [500, 3_000] },
     make: (random) => ({ kind: 'nats.leader', stream: random.pick(streamNames) }),
   },
-  { kind: 'nats.wipe', weight: 2, forMs: [0, 0], make: wipe },
-  { kind: 'nats.restore', weight: 2, forMs: [3_000, 10_000], make: () => ({ kind: 'nats.restore' }) },
+  { kind: 'nats.wipe', weight: 4, forMs: [0, 0], make: wipe },
+  { kind: 'nats.restore', weight: 4, forMs: [2_000, 6_000], make: () => ({ kind: 'nats.restore' }) },
   {
-    ...{ kind: 'nats.delete_consumer', weight: 2, forMs: [0, 0] },
+    ...{ kind: 'nats.delete_consumer', weight: 4, forMs: [0, 0] },
     make: (random) => ({ kind: 'nats.delete_consumer', ...random.pick(consumers) }),
   },
   {
-    ...{ kind: 'nats.delete_stream', weight: 1, forMs: [0, 0] },
+    ...{ kind: 'nats.delete_stream', weight: 3, forMs: [0, 0] },
     make: (random) => ({ kind: 'nats.delete_stream', stream: random.pick(streamNames) }),
   },
   {
@@ -200,17 +200,34 @@ function direction(random: Random): Direction {
   return random.pick(['to_client', 'to_server', 'both'] as const);
 }
 
-/** What a client sends just before an answer that must not be lost, by leg. */
-const turningPoints: Readonly<Record<Leg, readonly string[]>> = {
-  // The door writes with one statement of that name; relays commit.
-  postgres: ['append', 'append', 'COMMIT'],
-  nats: ['HPUB intendant.', 'HPUB intendant.', '+ACK'],
-  upstream: ['POST ', 'POST ', 'GET '],
+/** What a role sends just before an answer that must not be lost; the door writes with one statement named `append`. */
+const turningPoints: Readonly<Record<Role, readonly (readonly [leg: Leg, after: string])[]>> = {
+  gateway: [['nats', 'HPUB intendant.rpc']],
+  policy: [
+    ['postgres', 'append'],
+    ['nats', 'HPUB intendant.'],
+    ['nats', '+ACK'],
+  ],
+  'outbox-relay': [
+    ['postgres', 'COMMIT'],
+    ['nats', 'HPUB intendant.'],
+  ],
+  dispatcher: [
+    ['postgres', 'append'],
+    ['nats', 'HPUB intendant.'],
+    ['nats', '+ACK'],
+    ['upstream', 'POST '],
+  ],
+  reconciler: [
+    ['postgres', 'append'],
+    ['nats', 'HPUB intendant.'],
+    ['upstream', 'GET '],
+  ],
 };
 
 function cut(random: Random): Breakage {
-  const { replica: name, leg } = wire(random);
-  const after = random.pick(turningPoints[leg]);
+  const name = replica(random);
+  const [leg, after] = random.pick(turningPoints[roleOf(name)]);
   const way = random.pick(['to_client', 'to_client', 'to_server'] as const);
   const bytes = random.pick([0, 0, 1, random.whole(2, 200)]);
   return { kind: 'cut', replica: name, leg, cut: { direction: way, after, bytes } };

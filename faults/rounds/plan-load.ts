@@ -69,7 +69,7 @@ export function planLoad(
     const tool = someTool(random);
     // An intent goes to a short run where one is open just then.
     const open = short.flatMap((run, at) => (run.atMs <= atMs && atMs < run.atMs + run.ttlS * 1_000 ? [at] : []));
-    const run = open.length > 0 && random.chance(0.4) ? longRuns + random.pick(open) : random.whole(0, longRuns - 1);
+    const run = open.length > 0 && random.chance(0.25) ? longRuns + random.pick(open) : random.whole(0, longRuns - 1);
     const upstream = misbehave(random, tool, profile.misbehaviours, profile.misbehaving);
     const stepId = random.chance(0.85) ? `step-${n}` : null;
     const via = random.pick(['http', 'http', 'nats_request', 'nats_publish'] as const);
@@ -85,6 +85,12 @@ export function planLoad(
   });
   return { runs, intents };
 }
+
+/**
+ * How many intents of a tool are cancelled, where it is not one in ten: only a cancel leaves an absence that proves
+ * nothing to a person where the key is remembered, and only what the upstream has taken on can no longer be cancelled.
+ */
+const cancelled: Readonly<Partial<Record<ToolKind, number>>> = { hinted: 0.5, accepted: 0.3 };
 
 /** Even over the load, with bursts: agents work in steps, and retries of a whole crowd come together. */
 function arrivals(random: Random, count: number, loadMs: number): number[] {
@@ -112,8 +118,7 @@ function planSteps(
       via: random.pick(['http', 'nats_request'] as const),
     });
   }
-  // Only a cancel leaves an absence that proves nothing to a person, where the key is remembered.
-  if (random.chance(tool === 'hinted' ? 0.5 : 0.1)) steps.push({ kind: 'cancel', afterMs: random.whole(0, 2_500) });
+  if (random.chance(cancelled[tool] ?? 0.1)) steps.push({ kind: 'cancel', afterMs: random.whole(0, 2_500) });
   if (random.chance(0.2)) steps.push({ kind: 'get', afterMs: random.whole(10, 5_000) });
   // Whoever only published does not know the intent: it asks by submitting once more.
   if (via === 'nats_publish') steps.push({ kind: 'repeat', afterMs: random.whole(500, 8_000), via: 'http' });

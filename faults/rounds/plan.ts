@@ -38,7 +38,7 @@ export function planRound(seed: number, { short, shape }: PlanOptions): RoundPla
     seed,
     loadMs,
     profile,
-    count: short ? 160 : random.whole(200, 450),
+    count: short ? 160 : random.whole(450, 900),
   });
   const faults = planFaults(random.fork(), { loadMs, profile, topology });
   const parts: Rule = {

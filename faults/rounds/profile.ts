@@ -17,12 +17,12 @@ export interface Profile {
 export function planProfile(seed: number, random: Random): Profile {
   // Two kinds by turns, so that after a few dozen rounds each was there often; the others by chance.
   const turn = [0, 1].map((n) => faultKinds[(seed * 2 + n) % faultKinds.length] as string);
-  const faults = faultKinds.filter((kind) => turn.includes(kind) || random.chance(0.3));
+  const faults = faultKinds.filter((kind) => turn.includes(kind) || random.chance(0.4));
   const some = random.some(misbehaviours, 0.6);
   return {
     faults,
     misbehaviours: some.length > 0 ? some : misbehaviours,
     misbehaving: random.pick([0.2, 0.4, 0.6]),
-    faultsPerMinute: random.pick([20, 40, 70]),
+    faultsPerMinute: random.pick([40, 70, 110]),
   };
 }

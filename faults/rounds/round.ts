@@ -23,7 +23,7 @@ import { World } from './world.js';
 
 export const toolsDir = path.join(root, 'faults', 'tools');
 /** How long what is broken last may take to be mended, in ms. */
-const mendMs = 60_000;
+const mendMs = 240_000;
 
 export interface RoundOptions {
   readonly plan: RoundPlan;

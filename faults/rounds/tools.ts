@@ -19,8 +19,8 @@ export const rigTools = [
   { kind: 'accepted', path: '/effects/accepted', weight: 8, lookup: false },
   { kind: 'short', path: '/effects/short', weight: 6, lookup: false },
   { kind: 'read', path: '/orders/ord_1', weight: 6, lookup: false },
-  { kind: 'parts', path: '/plain/parts', weight: 3, lookup: true },
-  { kind: 'hinted', path: '/effects/hinted', weight: 4, lookup: true },
+  { kind: 'parts', path: '/plain/parts', weight: 4, lookup: true },
+  { kind: 'hinted', path: '/effects/hinted', weight: 6, lookup: true },
   { kind: 'missing', path: '', weight: 1, lookup: false },
 ] as const satisfies readonly RigTool[];
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { CaseContext, LayerOfCases } from '../case.js';
+import type { CaseContext, FaultCase, LayerOfCases } from '../case.js';
 import { startPostgres } from '../rig/postgres.js';
 import { type FileResult, runTests } from './run-tests.js';
 import { all } from './stories.js';
@@ -20,12 +20,19 @@ export const stories: LayerOfCases = {
     const runFile = oncePerFile();
     return short ? [] : told.map((story) => storyCase(story, seed, runFile));
   },
+  named: alone,
   again: ({ story: id }) => {
-    const story = told.find((each) => each.id === id);
-    if (!story) throw new Error('not a replay of the layer L4: it names a story of faults/stories that has a test');
-    return storyCase(story, 0, (file, titles, context) => run(file, context, titles));
+    const found = alone(id);
+    if (found === null)
+      throw new Error('not a replay of the layer L4: it names a story of faults/stories that has a test');
+    return found;
   },
 };
+
+function alone(id: unknown): FaultCase | null {
+  const story = told.find((each) => each.id === id);
+  return story === undefined ? null : storyCase(story, 0, (file, titles, context) => run(file, context, titles));
+}
 
 /** The first story of a file runs all of it, for the others as well: starting the services takes longest. */
 function oncePerFile(): RunFile {

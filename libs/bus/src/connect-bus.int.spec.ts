@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { inspect } from 'node:util';
-import { startNats } from '@intendant/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startNats, startTcpProxy } from '@intendant/testing';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectBus } from './connect-bus.js';
 import { BusUnavailable } from './errors.js';
 
@@ -34,9 +37,30 @@ describe('connectBus', () => {
     expect((await refusal(nats.url)).message).toMatch(/runs without JetStream.*`-js`/);
   });
 
+  it('says what it waited for when the server goes away while it looks for its streams', async () => {
+    const nats = await start();
+    const proxy = await startTcpProxy(nats.port);
+    const cut = proxy.cutOnce({ after: 'STREAM.INFO', direction: 'to_client', bytes: 0 });
+    const { message } = await refusal(proxy.through(nats.url));
+    expect(message).toContain(`JetStream at nats://127.0.0.1:${proxy.port} does not tell of its streams: `);
+    await cut;
+    await proxy.close();
+  });
+
   it('says when the server refuses the user', async () => {
     const nats = await start({ args: ['--user', 'me', '--pass', 'right'] });
     expect((await refusal(`nats://me:wrong@127.0.0.1:${nats.port}`)).message).toMatch(/refuses this user/);
+  });
+
+  it('says when the server does not tell of the streams, as a cluster without a leader for them', async () => {
+    const dir = mkdtempSync(path.join(os.tmpdir(), 'intendant-nats-conf-'));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    const file = path.join(dir, 'nats.conf');
+    const silent = '{ publish: { allow: ">", deny: "$JS.API.STREAM.INFO.>" } }';
+    writeFileSync(file, `authorization { users: [{ user: me, password: right, permissions: ${silent} }] }`);
+    const nats = await start({ args: ['-c', file] });
+    const { message } = await refusal(`nats://me:right@127.0.0.1:${nats.port}`);
+    expect(message).toMatch(/does not tell of its streams: .*once a leader is elected.*permissions of this user/);
   });
 
   it('takes user and password from the URL, for whichever server of the list answers', async () => {

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { Bus } from './bus.js';
 import { ensureTopology, isNoJetStream } from './ensure-topology.js';
-import { BusUnavailable } from './errors.js';
+import { BusUnavailable, TopologyMismatch } from './errors.js';
 import { parseServers } from './server-list.js';
 import { topology } from './topology.js';
 
@@ -40,7 +40,8 @@ const connectionOptions = {
 /**
  * Connects, checks that JetStream is there, and makes sure of the streams and durables.
  *
- * @throws BusUnavailable when the server cannot be reached, refuses us, or has no JetStream or no room in it.
+ * @throws BusUnavailable when the server cannot be reached, refuses us, or has no JetStream or no room in it, and when a
+ *   cluster has no leader for one of the streams.
  * @throws TopologyMismatch when its streams are configured differently.
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
@@ -58,7 +59,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   });
   try {
     await requireJetStream(connection, place);
-    await ensureTopology(connection, topology, replicas);
+    await ensureTopology(connection, topology, replicas).catch((error: unknown) => explainTopology(place, error));
   } catch (error) {
     await connection.close();
     throw error;
@@ -81,6 +82,15 @@ async function requireJetStream(connection: NatsConnection, place: string): Prom
       { cause: error },
     );
   }
+}
+
+function explainTopology(place: string, error: unknown): never {
+  if (error instanceof BusUnavailable || error instanceof TopologyMismatch) throw error;
+  throw new BusUnavailable(
+    `JetStream at ${place} does not tell of its streams: ${text(error)}. In a cluster this passes once a leader is ` +
+      "elected: start again. Otherwise look at the permissions of this user and at the server's log.",
+    { cause: error },
+  );
 }
 
 function refusedConnection(place: string, error: unknown): BusUnavailable {

@@ -58,6 +58,12 @@ interface Link {
   readonly counts: Map<Order, Count>;
 }
 
+/** A connection that is just being ended cannot be reset (EINVAL): Node would then never close it, and the process not end. */
+function cutOff(socket: net.Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** Starts a proxy in front of a server on this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const links = new Set<Link>();
@@ -69,8 +75,8 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const reset = (link: Link) => {
     links.delete(link);
     for (const each of Object.values(link.delivery)) each.drop();
-    link.client.resetAndDestroy();
-    link.server.resetAndDestroy();
+    cutOff(link.client);
+    cutOff(link.server);
   };
   const swallow = (direction: Direction | 'both' | null) => {
     if (swallowed !== null && direction === null) for (const link of links) reset(link);
