@@ -78,3 +78,21 @@ test('no case is begun after the time is over or the run was broken off', async 
   });
   expect(await runCases([first, caseOf('second', 'L3', async () => ({}))], ended.options)).toEqual([]);
 });
+
+test('a case is told which ones follow, and what they share is closed when the run is over', async () => {
+  const { options, end } = fixture();
+  const events: string[] = [];
+  const sharing = (name: string): FaultCase => ({
+    name,
+    layer: 'L3',
+    run: async ({ following }) => {
+      events.push(`${name} before ${following.map((each) => each.name).join(' and ')}`);
+      if (name === 'second') end.abort();
+      return { ...held, name, layer: 'L3', replay: {} };
+    },
+    close: async () => void events.push('closed'),
+  });
+  await runCases([sharing('first'), sharing('second'), sharing('third')], options);
+  expect(events.slice(0, 2)).toEqual(['first before second and third', 'second before third']);
+  expect(events.slice(2)).toContain('closed');
+});

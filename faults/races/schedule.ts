@@ -2,10 +2,11 @@ import type { Session } from '@intendant/contracts';
 import type { Logger } from '@intendant/runtime';
 import type { TimelineLine } from '../history/violation.js';
 import { Agents, Wish } from './agents.js';
-import { type Bell, Bells } from './bells.js';
+import { Bells } from './bells.js';
+import { type Action, Company } from './company.js';
 import { Gates, type Waiting } from './gates.js';
 import type { Plan } from './plan.js';
-import { makeAdmission, makeDispatcher, makeRelay, makeSweepers, Replica, type Surroundings } from './replicas.js';
+import type { Surroundings } from './replicas.js';
 import type { Stage } from './stage.js';
 import { Upstream } from './upstream.js';
 
@@ -16,13 +17,6 @@ const mostSteps = 5_000;
 const mostKills = 2;
 /** Waits that mean something: shorter and longer than a backoff, a settle time, a lease, a claim. In ms. */
 const pauses = [50, 300, 1_000, 1_600, 3_100, 10_000, 31_000];
-
-interface Action {
-  readonly who: string;
-  readonly what: string;
-  /** Begins it; what it awaits leads through the gates. */
-  begin(): Promise<unknown>;
-}
 
 /** One schedule: two of each service work on the same few intents, and a list of numbers says who goes on when. */
 export class Schedule {
@@ -36,15 +30,9 @@ export class Schedule {
   readonly errors: string[] = [];
   kills = 0;
 
-  private readonly policies: readonly Replica<ReturnType<ReturnType<typeof makeAdmission>>>[];
-  private readonly dispatchers: readonly Replica<ReturnType<ReturnType<typeof makeDispatcher>>>[];
-  private readonly reconcilers: readonly Replica<ReturnType<ReturnType<typeof makeSweepers>>>[];
-  private readonly relays: readonly Replica<ReturnType<ReturnType<typeof makeRelay>>>[];
+  private readonly company: Company;
   /** Awaits so far. */
   private awaits = 0;
-  /** What runs and must not run twice at once in the same process. */
-  private readonly running = new Set<string>();
-
   private constructor(
     private readonly stage: Stage,
     private readonly plan: Plan,
@@ -66,20 +54,7 @@ export class Schedule {
       logger: this.logger(),
       publish: async (messages) => bells.take(messages),
     };
-    const replica = <T>(name: string, make: (life: Replica<T>['life']) => T) => new Replica(name, make, gates);
-    this.policies = [
-      replica('policy/0', makeAdmission(stores.policy, around)),
-      replica('policy/1', makeAdmission(stores.standalone, around)),
-    ];
-    this.dispatchers = [
-      replica('dispatcher/0', makeDispatcher(stores.standalone, around, true)),
-      replica('dispatcher/1', makeDispatcher(stores.dispatcher, around, false)),
-    ];
-    this.reconcilers = [
-      replica('reconciler/0', makeSweepers(stores['reconciler/0'], around)),
-      replica('reconciler/1', makeSweepers(stores['reconciler/1'], around)),
-    ];
-    this.relays = [0, 1].map((i) => replica(`relay/${i}`, makeRelay(stores.relay, around)));
+    this.company = new Company({ stores, agents: this.agents, wishes: this.wishes, bells, around });
     stage.committed = (commit) => bells.hint(commit);
   }
 
@@ -109,7 +84,7 @@ export class Schedule {
     let moving: string | null = null;
     for (let round = 0; round < mostRounds; round += 1) {
       for (const wish of this.wishes) if (wish.intentId === null) wish.left = Math.max(wish.left, 1);
-      for (const action of this.actionsOf(round % 2)) await this.begin(action);
+      for (const action of this.company.actionsOf(round % 2)) await this.begin(action);
       for (let steps = 0; this.ready[0]; steps += 1) {
         if (steps > mostSteps) return `${this.ready[0].who.name} goes on for ever: ${this.ready[0].what}`;
         await this.open(this.ready[0]);
@@ -146,7 +121,7 @@ export class Schedule {
       if (other) this.letThrough(other);
       return this.open(next);
     }
-    const action = pick(this.actions());
+    const action = pick(this.company.actions());
     if (action) return this.begin(action);
     if (next) return this.open(next);
   }
@@ -167,25 +142,17 @@ export class Schedule {
   }
 
   private async begin(action: Action): Promise<void> {
-    const key = `${action.who} ${action.what}`;
-    this.say(action.who, action.what);
-    this.running.add(key);
-    void action
-      .begin()
-      .catch((error: unknown) => {
-        if (!String(error).includes('was killed')) this.errors.push(`${key}: ${error}`);
-      })
-      .finally(() => this.running.delete(key));
+    const { who, what } = action;
+    this.say(who, what);
+    void this.company.begin(action).catch((error: unknown) => {
+      if (!String(error).includes('was killed')) this.errors.push(`${who} ${what}: ${error}`);
+    });
     await this.settle();
   }
 
   private kill(which: number): Promise<void> {
-    const all = [...this.policies, ...this.dispatchers, ...this.reconcilers, ...this.relays];
-    const victim = all[which % all.length] as Replica<unknown>;
     this.kills += 1;
-    this.say(victim.name, 'is killed');
-    victim.kill();
-    for (const key of this.running) if (key.startsWith(`${victim.name} `)) this.running.delete(key);
+    this.say(this.company.kill(which), 'is killed');
     return this.settle();
   }
 
@@ -204,83 +171,6 @@ export class Schedule {
   private async settle(): Promise<void> {
     await this.gates.quiet();
     this.stage.time.advance(1);
-  }
-
-  /** What could be begun now. */
-  private actions(): Action[] {
-    const ringing = this.bells.list.filter(({ left }) => left > 0);
-    return [
-      ...this.wishes.flatMap((wish) => this.ofWish(wish)),
-      ...this.dispatchers.flatMap((dispatcher) => this.rings(ringing, dispatcher)),
-      ...this.passes(),
-    ];
-  }
-
-  /** What has to be done once nothing is held back any more; one replica of each service is enough. */
-  private actionsOf(replica: number): Action[] {
-    const ringing = this.bells.list.filter(({ done }) => !done);
-    const dispatcher = this.dispatchers[replica] as (typeof this.dispatchers)[number];
-    return [
-      ...this.wishes.flatMap((wish) => this.ofWish(wish)),
-      ...this.rings(ringing, dispatcher),
-      ...this.passes().filter(({ who }) => who.endsWith(`/${replica}`)),
-    ];
-  }
-
-  private ofWish(wish: Wish): Action[] {
-    const actions: Action[] = [];
-    const { planned, ref } = wish;
-    if (wish.left > 0) {
-      const policy = this.policies[wish.left % this.policies.length] as (typeof this.policies)[number];
-      const begin = async () => {
-        const other = planned.conflict && wish.left === 1 && wish.intentId !== null;
-        wish.left -= 1;
-        await this.agents.submit(wish, policy.made, other);
-      };
-      actions.push({ who: policy.name, what: `gets ${ref}, ${wish.left} left`, begin });
-    }
-    if (wish.intentId === null) return actions;
-    for (const operation of ['cancel', 'replay'] as const) {
-      if (!planned[operation === 'cancel' ? 'cancelled' : 'replayed'] || wish.did.has(operation)) continue;
-      const begin = () => {
-        wish.did.add(operation);
-        return this.agents.command(wish, operation, this.stage.stores.policy, this.gates);
-      };
-      actions.push({ who: 'operator', what: `${operation} ${ref}`, begin });
-    }
-    return actions;
-  }
-
-  private rings(bells: readonly Bell[], dispatcher: (typeof this.dispatchers)[number]): Action[] {
-    return bells.map((bell) => ({
-      who: dispatcher.name,
-      what: `hears ${bell.what} ${this.bells.list.indexOf(bell)}`,
-      begin: () => this.hear(bell, dispatcher),
-    }));
-  }
-
-  private async hear(bell: Bell, { made }: (typeof this.dispatchers)[number]): Promise<void> {
-    bell.left -= 1;
-    if (bell.what === 'cancel') return made.abortCancelled(bell.ids);
-    await (bell.what === 'hint' ? made.take(bell.ring) : made.takeLeft(bell.ring));
-    bell.done = true;
-  }
-
-  private passes(): Action[] {
-    const sweeps = this.reconcilers.flatMap(({ name, made }) =>
-      made.map((sweeper) => ({ who: name, what: sweeper.name, begin: () => sweeper.runOnce(200) })),
-    );
-    const relays = this.relays.map(({ name, made }) => ({
-      who: name,
-      what: 'carries',
-      begin: () => made.runOnce(500),
-    }));
-    const watches = this.dispatchers.map(({ name, made }) => ({
-      who: name,
-      what: 'looks for cancels',
-      begin: () => made.abortCancelled(),
-    }));
-    return [...sweeps, ...relays, ...watches].filter(({ who, what }) => !this.running.has(`${who} ${what}`));
   }
 
   private stall(): number {
