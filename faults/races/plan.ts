@@ -25,6 +25,8 @@ export interface Plan {
   /** Life of the run, in ms; a short one ends while its intents wait. */
   readonly runMs: number;
   readonly choices: readonly number[];
+  /** Publishes, counted from 0, that nobody acknowledges; `stored`: the bus has the messages all the same. */
+  readonly unheard: readonly { readonly nth: number; readonly stored: boolean }[];
 }
 
 /** Choices are read as who (the low four bits) and which (the others). */
@@ -55,4 +57,5 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
     size: 'max',
   }),
   choices: fc.array(fc.nat(choicesEnd - 1), { maxLength: 120, size: 'max' }),
+  unheard: fc.array(fc.record({ nth: fc.nat(8), stored: fc.boolean() }), { maxLength: 3, size: 'max' }),
 });
