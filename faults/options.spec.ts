@@ -7,6 +7,10 @@ test('without options every layer runs, with ten rounds and a seed of its own', 
   expect(Number.isSafeInteger(options.seed)).toBe(true);
 });
 
+test('the short run has two rounds side by side', () => {
+  expect(readOptions(['--short'])).toMatchObject({ short: true, rounds: 2, workers: 2 });
+});
+
 test('a limit in minutes alone means rounds without end until then', () => {
   expect(readOptions(['--minutes', '60']).rounds).toBe(10_000);
   expect(readOptions(['--minutes', '60', '--rounds', '3']).rounds).toBe(3);

@@ -31,7 +31,7 @@ export interface Options {
 
 export const usage = `npm run faults -- [options]
   --layers A,B      only these of ${layers.join(', ')} (docs/fault-testing.md)
-  --rounds N        random rounds (10)
+  --rounds N        random rounds (10; with --short 2, side by side)
   --seed S          of everything random; printed at the start when it is not given
   --case A,B        only these cases; --list names them
   --replay FILE     run a case that failed again, from the file that its failure named
@@ -74,9 +74,9 @@ export function readOptions(args: readonly string[]): Options {
   return {
     layers: chosen.length === 0 ? layers : chosen.map(layerOf),
     seed: values.seed === undefined ? Date.now() % 1_000_000_000 : whole('--seed', values.seed, 0),
-    rounds: endless ? 10_000 : whole('--rounds', values.rounds ?? '10', 1),
+    rounds: endless ? 10_000 : whole('--rounds', values.rounds ?? (values.short ? '2' : '10'), 1),
     minutes,
-    workers: whole('--workers', values.workers ?? '1', 1),
+    workers: whole('--workers', values.workers ?? (values.short ? '2' : '1'), 1),
     short: values.short ?? false,
     cases: list(values.case),
     replay: values.replay ?? null,

@@ -92,6 +92,14 @@ describe('what is excused', () => {
     expect(brokenIn(parts)).toEqual([]);
   });
 
+  it('is an event that is stored again after JetStream may have forgotten its id', () => {
+    const parts = partsOf(goodHistory());
+    parts.h.bus.published.push({ ...parts.published('blind', 'outcome_unknown') });
+    expect(brokenIn(parts)).toHaveLength(1);
+    parts.h.meta.frozenAt = parts.event('blind', 'outcome_unknown').committedAt + 120_001;
+    expect(brokenIn(parts)).toEqual([]);
+  });
+
   it('is a distance of absences that falls short while a reconciler is held up', () => {
     const parts = partsOf(goodHistory());
     badRequests['a resend after absences that were too close']?.change(parts);

@@ -24,20 +24,23 @@ function submits({ clients }: History): ClientEntry[] {
 }
 
 function missing(history: History, stories: Stories): Finding[] {
+  const recorded = new Set(stories.all.flatMap(({ id, row }) => (row ? [id] : [])));
   return submits(history).flatMap((entry) => {
     const { phase, answer, via, ref } = entry;
     if (phase !== 'answered') return [];
-    const lines = linesOf(history, ({ requestId, stepId, runId }) =>
-      stepId === null ? requestId === entry.requestId : stepId === entry.stepId && runId === entry.runId,
-    );
-    const broken = (message: string): Finding[] => [{ rule: 'I2', message, story: null, lines }];
+    const broken = (message: string): Finding[] => {
+      const lines = linesOf(history, ({ requestId, stepId, runId }) =>
+        stepId === null ? requestId === entry.requestId : stepId === entry.stepId && runId === entry.runId,
+      );
+      return [{ rule: 'I2', message, story: null, lines }];
+    };
     if (via === 'nats_publish') {
       if (stories.of(entry) || isKept(entry, history) || isExcused(entry, history)) return [];
       return broken(`the submission of ${ref} was acknowledged, and there is neither an intent nor a dead message`);
     }
     const id = answer?.intentId ?? null;
     if (id !== null) {
-      return stories.all.some((story) => story.id === id && story.row)
+      return recorded.has(id)
         ? []
         : broken(`the submit of ${ref} was answered with intent ${id}, and there is no row of it`);
     }

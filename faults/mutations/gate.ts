@@ -50,7 +50,8 @@ export async function runGate({ machine, names, allLayers, say, signal }: GateOp
     const trials: Partial<Record<GateLayer, Trial>> = {};
     say(`${name}: ${mutant?.plants ?? 'the sources as they are.'}`);
     await makeTree(root, dir, mutant, signal);
-    const tree = { dir, machine: { ...machine, stateDir: path.join(dir, 'state') }, signal };
+    const evidence = path.join(home, `${name}.`);
+    const tree = { dir, evidence, machine: { ...machine, stateDir: path.join(dir, 'state') }, signal };
     for (const layer of gateLayers) {
       const trial = await tryLayer(layer, tree);
       trials[layer] = trial;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -18,7 +18,7 @@ function treeWith(body: string, signal = new AbortController().signal) {
     const violation = { rule: 'I1', message: 'two effects', intentId: null, timeline: [] };
     ${body}`;
   writeFileSync(path.join(dir, 'dist', 'faults', 'main.js'), main);
-  return { dir, machine: { stateDir: 'kept here' } as Machine, signal };
+  return { dir, evidence: path.join(dir, 'bug.'), machine: { stateDir: 'kept here' } as Machine, signal };
 }
 
 test('runs that layer of the copy, with the machine it is given', async () => {
@@ -28,6 +28,7 @@ test('runs that layer of the copy, with the machine it is given', async () => {
     process.exitCode = 1;`);
   const trial = await tryLayer('L2', tree);
   expect(trial).toMatchObject({ result: 'caught', rules: ['I1'], message: 'L2,kept here,true', cases: 1 });
+  expect(readFileSync(path.join(tree.dir, 'bug.L2.json'), 'utf8')).toContain('L2,kept here,true');
 });
 
 test('counts the rounds until one has caught it, each with a seed of its own', async () => {

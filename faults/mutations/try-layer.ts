@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CaseReport } from '../case.js';
 import type { Machine } from '../machine.js';
@@ -24,6 +24,8 @@ const graceMs = 30_000;
 export interface Tree {
   /** Root of a built copy. */
   readonly dir: string;
+  /** Where the report goes of what is not as it should be, with `<layer>.json` appended. */
+  readonly evidence: string;
   /** As the rig of the copy is to see it. */
   readonly machine: Machine;
   readonly signal: AbortSignal;
@@ -44,7 +46,8 @@ export async function tryLayer(layer: GateLayer, tree: Tree): Promise<Trial> {
   return { result: 'held', cases, seconds };
 }
 
-async function runRig(layer: GateLayer, args: readonly string[], { dir, machine, signal }: Tree): Promise<Trial> {
+async function runRig(layer: GateLayer, args: readonly string[], tree: Tree): Promise<Trial> {
+  const { dir, machine, signal } = tree;
   const runFile = path.join(dir, 'run.json');
   const report = path.join(dir, 'report.json');
   await writeFile(runFile, JSON.stringify(machine), { mode: 0o600 });
@@ -59,7 +62,11 @@ async function runRig(layer: GateLayer, args: readonly string[], { dir, machine,
   signal.throwIfAborted();
   const seconds = (performance.now() - startedAt) / 1_000;
   const cases = await casesOf(report);
-  if (cases !== null) return judge(cases, seconds);
+  if (cases !== null) {
+    const trial = judge(cases, seconds);
+    if (trial.result !== 'held') await copyFile(report, `${tree.evidence}${layer}.json`);
+    return trial;
+  }
   const why = limit.aborted ? `it did not end within ${limitMs[layer] / 1_000} s` : 'it wrote no report';
   return { result: 'broken', why: `${why}: ${lastLines(said)}`, cases: 0, seconds };
 }

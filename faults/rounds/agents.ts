@@ -90,7 +90,7 @@ export class Agents {
         return this.#submit({ ...intent, amount: intent.amount + 1 }, step.via, { intentId: null });
       case 'cancel':
       case 'get':
-        return this.#ask(intent, step.kind, known.intentId);
+        return this.#ask(intent, step.kind, known);
     }
   }
 
@@ -130,9 +130,13 @@ export class Agents {
     });
   }
 
-  async #ask(intent: PlannedIntent, kind: 'cancel' | 'get', intentId: string | null): Promise<void> {
+  async #ask(intent: PlannedIntent, kind: 'cancel' | 'get', known: { intentId: string | null }): Promise<void> {
     const run = await this.#runOf(intent);
-    // Nobody can ask about what it has no name for.
+    // Nobody can ask about what it has no name for, and it is told when its submit is answered.
+    for (let waited = 0; known.intentId === null && waited < patienceMs; waited += firstPauseMs) {
+      if (!(await this.#sleep(firstPauseMs))) return;
+    }
+    const { intentId } = known;
     if (intentId === null || !run) return;
     const { channel, log } = this.options;
     const [method, path] =

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Behaviour } from '../../examples/upstream/behaviour.js';
 import type { Installation, Leg, ReplicaName } from '../rig/installation.js';
-import type { Breakage, PlannedFault } from './plan-faults.js';
+import type { Breakage, PlannedFault } from './fault-kinds.js';
 import type { Rings } from './rings.js';
 
 /** How long before its time is over a fault point must have struck, so that the process can come back, in ms. */
@@ -11,12 +11,22 @@ const comeBackMs = 1_500;
 export class Breakages {
   /** What could not be broken as ordered, and why. */
   readonly problems: string[] = [];
+  /** What is not mended yet. */
+  readonly #open = new Set<PlannedFault>();
 
   constructor(
     private readonly installation: Installation,
     private readonly rings: Rings,
+    /** Aborted when the load ends: from then on things are only mended. */
     private readonly signal: AbortSignal,
+    /** Aborted when the round is over: from then on nothing is done any more. */
+    private readonly over: AbortSignal,
   ) {}
+
+  /** Sentences for whoever waits for it in vain. */
+  get unmended(): string[] {
+    return [...this.#open].map((fault) => `${fault.kind}${'replica' in fault ? ` of ${fault.replica}` : ''}`);
+  }
 
   /** Begins now; resolves when everything that was broken is mended again, as far as its time was over. */
   async carryOut(faults: readonly PlannedFault[]): Promise<void> {
@@ -24,10 +34,13 @@ export class Breakages {
     await Promise.all(
       faults.map(async (fault) => {
         if (!(await this.#sleep(start + fault.atMs - performance.now()))) return;
+        this.#open.add(fault);
         try {
           await this.#act(fault, fault.forMs);
         } catch (error) {
           this.problems.push(`${fault.kind}: ${error instanceof Error ? error.message : String(error)}`);
+        } finally {
+          this.#open.delete(fault);
         }
       }),
     );
@@ -70,11 +83,11 @@ export class Breakages {
       case 'postgres.crash':
         await postgres.crash();
         await this.#sleep(forMs);
-        return postgres.start();
+        return this.over.aborted ? undefined : postgres.start();
       case 'postgres.stop':
         await postgres.stop();
         await this.#sleep(forMs);
-        return postgres.start();
+        return this.over.aborted ? undefined : postgres.start();
       case 'postgres.pause':
         postgres.pause();
         await this.#sleep(forMs);
@@ -131,7 +144,7 @@ export class Breakages {
 
   async #startAgain(name: ReplicaName): Promise<void> {
     const { processes } = this.installation;
-    if (processes.state(name) === 'stopped') await processes.start(name);
+    if (!this.over.aborted && processes.state(name) === 'stopped') await processes.start(name);
   }
 
   #resume(name: ReplicaName): void {
@@ -156,7 +169,7 @@ export class Breakages {
   async #withoutNode(node: number, forMs: number, end: () => Promise<void>): Promise<void> {
     await end();
     await this.#sleep(forMs);
-    await this.installation.nats.start(node);
+    if (!this.over.aborted) await this.installation.nats.start(node);
   }
 
   async #hold(letGo: () => Promise<void>, forMs: number): Promise<void> {

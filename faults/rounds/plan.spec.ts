@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readRule } from '../../examples/upstream/read-rule.js';
 import { misbehaviours } from './behaviours.js';
+import { faultKinds } from './fault-kinds.js';
 import { planRound } from './plan.js';
-import { faultKinds } from './plan-faults.js';
 import { upstreamRules } from './upstream-rules.js';
 
 const options = { short: false, shape: { oldNats: true } };

@@ -1,6 +1,7 @@
 import type { Rule } from '../../examples/upstream/behaviour.js';
 import type { Topology } from '../rig/installation.js';
-import { type PlannedFault, planFaults } from './plan-faults.js';
+import type { PlannedFault } from './fault-kinds.js';
+import { planFaults } from './plan-faults.js';
 import { type PlannedIntent, type PlannedRun, planLoad } from './plan-load.js';
 import { type Permanent, planTopology, type Shape } from './plan-topology.js';
 import { type Profile, planProfile } from './profile.js';

@@ -1,5 +1,5 @@
 import { misbehaviours } from './behaviours.js';
-import { faultKinds } from './plan-faults.js';
+import { faultKinds } from './fault-kinds.js';
 import type { Random } from './random.js';
 
 /**

@@ -61,13 +61,17 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const loaded = AbortSignal.any([signal, AbortSignal.timeout(plan.loadMs)]);
     // Every agent and every breakage waits for them.
     setMaxListeners(0, ending, loaded);
-    const breakages = new Breakages(installation, new Rings(channel.nats, world, installation.faults), loaded);
+    const breakages = new Breakages(installation, new Rings(channel.nats, world, installation.faults), loaded, ending);
 
     tellClocks(installation, plan);
     for (const rule of upstreamRules(plan)) await installation.upstream.behave(rule);
     await agents.prepare();
     const living = Promise.all([agents.live(), operator.work()]);
-    await within(breakages.carryOut(plan.faults), plan.loadMs + mendMs, 'mending what was broken last');
+    await within(
+      breakages.carryOut(plan.faults),
+      plan.loadMs + mendMs,
+      () => `mending ${breakages.unmended.join(', ')}`,
+    );
     signal.throwIfAborted();
 
     await heal(installation, plan);
@@ -153,10 +157,10 @@ function clientViolations(surprises: readonly string[], unanswered: number, movi
 }
 
 /** @throws after `limitMs`: the rig is stuck */
-async function within<T>(work: Promise<T>, limitMs: number, what: string): Promise<T> {
+async function within<T>(work: Promise<T>, limitMs: number, what: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${seconds(limitMs)}`)), limitMs);
+    timer = setTimeout(() => reject(new Error(`${what()} took longer than ${seconds(limitMs)}`)), limitMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -20,7 +20,7 @@ export const rigTools = [
   { kind: 'short', path: '/effects/short', weight: 6, lookup: false },
   { kind: 'read', path: '/orders/ord_1', weight: 6, lookup: false },
   { kind: 'parts', path: '/plain/parts', weight: 4, lookup: true },
-  { kind: 'hinted', path: '/effects/hinted', weight: 6, lookup: true },
+  { kind: 'hinted', path: '/effects/hinted', weight: 8, lookup: true },
   { kind: 'missing', path: '', weight: 1, lookup: false },
 ] as const satisfies readonly RigTool[];
 
