@@ -216,6 +216,8 @@ export class Replica {
       this.#wanted = false;
       this.#options.onStruck?.(this.name);
     }
+    // It may have thrown on its way down, between two looks.
+    if (this.#fault?.endsWith(':throw') && this.struck) this.#options.onStruck?.(this.name);
     if (!this.#wanted) return;
     // A service that finds no server ends, and is started until there is one.
     const restartInMs = Math.min(longestRestartMs, restartMs * 2 ** this.#startsInVain);
