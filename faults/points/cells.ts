@@ -43,6 +43,7 @@ const visits: readonly Visit[] = [
   { role: 'policy', point: 'outbox.after_publish', way: 'submit' },
   { role: 'policy', point: 'bus.before_ack', way: 'submit' },
   { role: 'policy', point: 'policy.before_reply', way: 'submit' },
+  { role: 'policy', point: 'door.before_append', way: 'publish' },
   { role: 'policy', point: 'policy.before_ack', way: 'publish' },
   { role: 'gateway', point: 'door.before_append', way: 'cancel' },
   { role: 'gateway', point: 'door.after_append', way: 'cancel' },
@@ -86,8 +87,9 @@ export const cells: readonly Cell[] = visits.flatMap(({ role, point, way, nth = 
 );
 
 /** Such as `dispatcher dispatcher.after_send kill executed`; unique. */
-export function nameOf({ role, point, nth, action, executed }: Cell): string {
+export function nameOf({ role, point, nth, way, action, executed }: Cell): string {
   const words = [role, nth === 1 ? point : `${point}:${nth}`, action];
+  if (way === 'publish') words.push('published');
   if (executed !== null) words.push(executed ? 'executed' : 'not executed');
   return words.join(' ');
 }

@@ -44,6 +44,8 @@ export async function strike(
       calls.push(...made);
       const asked = made.map((call) => make(call, cell, victim, clients));
       answers.push(...asked);
+      // Until somebody waits for it, it is no news that an agent was not answered.
+      for (const each of asked) each.catch(() => undefined);
       if (cell.way === 'stop' && wave === 0) {
         // What is recorded is on its way to the upstream; whoever records is stopped in the middle of it.
         if (cell.executed !== null) await Promise.all(asked);
@@ -52,7 +54,6 @@ export async function strike(
       const entry = await foundIn(installation, from, victim, cell.way === 'leave' ? leftMs : waveMs);
       if (entry === undefined) continue;
       const answered = Promise.all(answers);
-      // Whoever waits for it hears of it; until then it is no news that an agent was not answered.
       answered.catch(() => undefined);
       return { victim, calls, answered, entry };
     }
