@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Behaviour } from '../../examples/upstream/behaviour.js';
 import type { Installation, Leg, ReplicaName } from '../rig/installation.js';
 import type { Breakage, PlannedFault } from './fault-kinds.js';
+import { thingOf } from './plan-faults.js';
 import type { Rings } from './rings.js';
 
 /** How long before its time is over a fault point must have struck, so that the process can come back, in ms. */
@@ -34,6 +35,12 @@ export class Breakages {
     await Promise.all(
       faults.map(async (fault) => {
         if (!(await this.#sleep(start + fault.atMs - performance.now()))) return;
+        // Mending takes longer on a slow machine than planned; two orders at once would undo each other.
+        const before = [...this.#open].find((other) => thingOf(other) === thingOf(fault));
+        if (before !== undefined) {
+          this.problems.push(`${fault.kind}: ${before.kind} is not mended yet`);
+          return;
+        }
         this.#open.add(fault);
         try {
           await this.#act(fault, fault.forMs);

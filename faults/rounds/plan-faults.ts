@@ -34,7 +34,8 @@ function inTheWay(one: PlannedFault, other: PlannedFault): boolean {
   return one.atMs < other.atMs + other.forMs + gapMs && other.atMs < one.atMs + one.forMs + gapMs;
 }
 
-function thingOf(fault: Breakage): string {
+/** What a fault is about: a replica, one of its legs, PostgreSQL, NATS. */
+export function thingOf(fault: Breakage): string {
   if ('leg' in fault) return `${fault.replica}>${fault.leg}`;
   if ('replica' in fault) return fault.replica;
   // Orders to the upstream go beside each other.

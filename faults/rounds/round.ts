@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { History } from '../history/history.js';
 import type { Violation } from '../history/violation.js';
@@ -101,6 +102,10 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
       violations: clientViolations(agents.surprises, unanswered, moving),
       problems: breakages.problems,
     };
+  } catch (error) {
+    // Without a history this is all there is to tell what led to it.
+    await writeFile(path.join(dir, 'faults.json'), JSON.stringify(installation.faults.entries, null, 1));
+    throw error;
   } finally {
     frozen.abort();
     await channel.close().catch(() => undefined);
