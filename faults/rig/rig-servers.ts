@@ -194,7 +194,13 @@ export class LoggedNats implements BreakableNats {
       if (this.#paused.has(node)) this.resume(node);
       this.faults.begin(kind, `nats/${node}`);
     }
-    await act();
+    try {
+      await act();
+    } catch (error) {
+      // Ended, perhaps, and not started again: mending has to know.
+      for (const node of nodes) if (!this.#down.has(node)) this.#down.set(node, kind);
+      throw error;
+    }
     for (const node of nodes) {
       this.faults.end(kind, `nats/${node}`);
       const before = this.#down.get(node);
