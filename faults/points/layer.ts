@@ -7,7 +7,7 @@ import { inOrder } from './in-order.js';
 import { type Judged, Matrix } from './matrix.js';
 
 /** Cells of a short run. */
-const shortCells = 12;
+const shortCells = 8;
 /** How many cells may strike while the first of them settles. */
 const ahead = 30;
 /** The last case of all: what the cells left altogether. */
