@@ -1,5 +1,5 @@
 import { streams } from '@intendant/contracts';
-import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type ConsumerInfo, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import type { BusDump, PublishedEvent } from '../history/bus.js';
 
@@ -35,7 +35,8 @@ export class BusWitness {
     const stored = names.includes(streams.events) ? await this.#stored(manager) : [];
     return {
       streams: found.map(({ config, state }) => ({ name: config.name, messages: state.messages })),
-      consumers: consumers.flat().map((each) => ({
+      // Those without a durable name are readers of the rig itself, which other cases may have under way.
+      consumers: durable(consumers.flat()).map((each) => ({
         stream: each.stream_name,
         name: each.name,
         ackPending: each.num_ack_pending,
@@ -96,4 +97,8 @@ function toldOf(subject: string, data: Uint8Array, headers: MsgHdrs | undefined)
     intentId: event.subject,
     version: event.data.version,
   };
+}
+
+function durable(consumers: readonly ConsumerInfo[]): ConsumerInfo[] {
+  return consumers.filter(({ config }) => config.durable_name !== undefined);
 }
