@@ -8,7 +8,8 @@ import { type Sweeper, type Swept, within } from './sweeper.js';
 /** Intents that are being asked about at once. No more are claimed, so that few wait while their claim runs out. */
 const concurrency = 32;
 /**
- * How long other sweepers leave an intent alone while it is being asked about. A question that takes longer may be asked once more by another process, which costs a question and nothing else.
+ * How long other sweepers leave an intent alone while it is being asked about. A question that takes longer may be asked
+ * once more by another process, which costs a question and nothing else.
  */
 const claimMs = 30_000;
 
