@@ -22,9 +22,9 @@ export async function runCases(cases: readonly FaultCase[], options: RunOptions)
   const reports: CaseReport[] = [];
   const ours = new Set<Promise<void>>();
   for (const [index, each] of cases.entries()) {
+    const sharing = each.layer === 'L5' && (cases[index - 1]?.layer ?? 'L5') === 'L5';
+    while (ours.size >= (sharing ? options.workers : 1)) await Promise.race(ours);
     if (options.signal.aborted || (options.until !== null && Date.now() >= options.until)) break;
-    const workers = each.layer === 'L5' ? options.workers : 1;
-    while (ours.size >= workers) await Promise.race(ours);
     const dir = path.join(options.dir, String(index + 1));
     const work = runCase(each, cases.slice(index + 1), dir, options).then(async (report) => {
       if (report !== null) reports.push(report);
