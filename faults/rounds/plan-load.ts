@@ -120,8 +120,10 @@ function planSteps(
   }
   if (random.chance(cancelled[tool] ?? 0.1)) steps.push({ kind: 'cancel', afterMs: random.whole(0, 2_500) });
   if (random.chance(0.2)) steps.push({ kind: 'get', afterMs: random.whole(10, 5_000) });
-  // Whoever only published does not know the intent: it asks by submitting once more.
-  if (via === 'nats_publish') steps.push({ kind: 'repeat', afterMs: random.whole(500, 8_000), via: 'http' });
+  // Whoever only published does not know the intent. Some ask by submitting once more; the others rely on the stream alone.
+  if (via === 'nats_publish' && random.chance(0.5)) {
+    steps.push({ kind: 'repeat', afterMs: random.whole(500, 8_000), via: 'http' });
+  }
   return steps;
 }
 
