@@ -33,7 +33,7 @@ async function run(cases: readonly FaultCase[], machine: Machine, options: Optio
   const files = [page, path.join(dir, 'report.json'), options.json, options.html];
   const ended = (reports: readonly CaseReport[]) => write(reportOf(reports), files);
   const reports = await runCases(cases, {
-    ...{ machine, dir, workers: options.workers, until, say, signal: aborted(), ended },
+    ...{ machine, dir, workers: options.workers, failFast: options.failFast, until, say, signal: aborted(), ended },
   });
   say(textReport(reportOf(reports)));
   say(`report: ${path.relative(process.cwd(), page)}`);

@@ -10,6 +10,8 @@ export interface Options {
   readonly minutes: number | null;
   /** Rounds at the same time. */
   readonly workers: number;
+  /** Whether no further case is begun after one that broke a rule. */
+  readonly failFast: boolean;
   /** Whether only a part of the cases runs, in about four minutes. */
   readonly short: boolean;
   /** Names of cases to run, of whatever layer; empty for all. */
@@ -37,6 +39,7 @@ export const usage = `npm run faults -- [options]
   --replay FILE     run a case that failed again, from the file that its failure named
   --minutes M       begin no further case after so many minutes; with --layers L5, rounds without end until then
   --workers N       rounds at the same time (1)
+  --fail-fast       begin no further case after one that broke a rule
   --short           the part that npm test runs
   --mutants [A,B]   the mutation gate instead: plant each bug in a copy of the sources and see that it is caught
   --all-layers      with --mutants: let every layer try, not only until the first has caught it
@@ -59,6 +62,7 @@ export function readOptions(args: readonly string[]): Options {
       minutes: text,
       workers: text,
       short: flag,
+      'fail-fast': flag,
       list: flag,
       mutants: text,
       'all-layers': flag,
@@ -77,6 +81,7 @@ export function readOptions(args: readonly string[]): Options {
     rounds: endless ? 10_000 : whole('--rounds', values.rounds ?? (values.short ? '2' : '10'), 1),
     minutes,
     workers: whole('--workers', values.workers ?? (values.short ? '2' : '1'), 1),
+    failFast: values['fail-fast'] ?? false,
     short: values.short ?? false,
     cases: list(values.case),
     replay: values.replay ?? null,

@@ -14,7 +14,10 @@ function fixture(until: number | null = null, workers = 2) {
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const lines: string[] = [];
   const end = new AbortController();
-  const options = { machine, dir, workers, until, say: (line: string) => void lines.push(line), signal: end.signal };
+  const options = {
+    ...{ machine, dir, workers, until, failFast: false },
+    ...{ say: (line: string) => void lines.push(line), signal: end.signal },
+  };
   return { dir, lines, end, options };
 }
 
@@ -83,6 +86,19 @@ test('no case is begun after the time is over or the run was broken off', async 
     return {};
   });
   expect(await runCases([first, caseOf('second', 'L3', async () => ({}))], ended.options)).toEqual([]);
+});
+
+test('a run that ends with its first finding begins no case after one that broke a rule, but after one that could not be judged', async () => {
+  const { options } = fixture();
+  const violation = { rule: 'I1', message: 'two effects', intentId: 'i', timeline: [] };
+  const cases = [
+    caseOf('unjudged', 'L3', async () => ({ broken: 'no database' })),
+    caseOf('bad', 'L3', async () => ({ violations: [violation] })),
+    caseOf('late', 'L3', async () => ({})),
+  ];
+  const names = async (failFast: boolean) => (await runCases(cases, { ...options, failFast })).map(({ name }) => name);
+  expect(await names(true)).toEqual(['unjudged', 'bad']);
+  expect(await names(false)).toEqual(['unjudged', 'bad', 'late']);
 });
 
 test('a case is told which ones follow, and what they share is closed when the run is over', async () => {

@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly workers: number;
   /** No further case is begun after this time, in ms since the epoch; null for no limit. */
   readonly until: number | null;
+  /** No further case is begun after one that broke a rule. */
+  readonly failFast: boolean;
   say(line: string): void;
   readonly signal: AbortSignal;
   /** Called with all reports so far whenever a case has ended, so that whoever is killed has lost nothing. */
@@ -25,6 +27,7 @@ export async function runCases(cases: readonly FaultCase[], options: RunOptions)
     const sharing = each.layer === 'L5' && (cases[index - 1]?.layer ?? 'L5') === 'L5';
     while (ours.size >= (sharing ? options.workers : 1)) await Promise.race(ours);
     if (options.signal.aborted || (options.until !== null && Date.now() >= options.until)) break;
+    if (options.failFast && reports.some(({ violations }) => violations.length > 0)) break;
     const dir = path.join(options.dir, String(index + 1));
     const work = runCase(each, cases.slice(index + 1), dir, options).then(async (report) => {
       if (report !== null) reports.push(report);

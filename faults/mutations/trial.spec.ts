@@ -57,10 +57,10 @@ test('the table tells what each layer took, and by which rules the first one cau
   const first: Trial = { result: 'caught', rules: ['I8'], message: 'a gap', cases: 1, seconds: 1.26 };
   expect(tableOf([row('settle', { L0: nothing, L1: first, L5: caught }), row('key', { L2: failed, L5: caught })])).toBe(
     [
-      '| mutant | L0 | L1 | L2 | L3 | L5 | rule |',
+      '| mutant | L0 | L1 | L2 | L5 | L3 | rule |',
       '| --- | --- | --- | --- | --- | --- | --- |',
-      '| settle | – | 1.3 s |  |  | round 2, 61 s | I8 |',
-      '| key |  |  | could not run |  | round 2, 61 s | I1, I7 |',
+      '| settle | – | 1.3 s |  | round 2, 61 s |  | I8 |',
+      '| key |  |  | could not run | round 2, 61 s |  | I1, I7 |',
     ].join('\n'),
   );
 });

@@ -31,14 +31,17 @@ test('runs that layer of the copy, with the machine it is given', async () => {
   expect(readFileSync(path.join(tree.dir, 'bug.L1.json'), 'utf8')).toContain('L1,kept here,true');
 });
 
-test('counts the rounds until one has caught it, each with a seed of its own', async () => {
-  const tree = treeWith(`report([{ violations: option('--seed') === '3' ? [violation] : [] }]);`);
-  expect(await tryLayer('L5', tree)).toMatchObject({ result: 'caught', cases: 3 });
+test('asks for a bounded number of rounds, and for the end of the run with the first finding', async () => {
+  const tree = treeWith(`
+    const asked = [option('--rounds'), process.argv.includes('--fail-fast'), process.argv.includes('--short')].join();
+    report([{ violations: [] }, { violations: [{ ...violation, message: asked }] }]);`);
+  const message = `${roundsAtMost},true,false`;
+  expect(await tryLayer('L5', tree)).toMatchObject({ result: 'caught', message, cases: 2 });
 });
 
-test('gives up after the last round', async () => {
+test('a layer that finds nothing says so', async () => {
   const tree = treeWith(`report([{ violations: [] }]);`);
-  expect(await tryLayer('L5', tree)).toMatchObject({ result: 'held', cases: roundsAtMost });
+  expect(await tryLayer('L5', tree)).toMatchObject({ result: 'held', cases: 1 });
 });
 
 test('a rig that dies without a report has caught nothing', async () => {
