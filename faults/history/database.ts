@@ -4,7 +4,7 @@ export interface DatabaseDump {
   readonly intents: readonly IntentRow[];
   readonly outbox: readonly { readonly msgId: string; readonly subject: string; readonly payload: string }[];
   readonly deadMessages: readonly DeadMessage[];
-  /** Connections of the services at rest, by application name, and how many of them are in a transaction. */
+  /** Connections of the services at rest, by application name, and how many of them have been in a transaction for long. */
   readonly sessions: readonly {
     readonly application: string;
     readonly total: number;

@@ -5,6 +5,9 @@ import type { DatabaseDump } from '../history/database.js';
 /** ms since the epoch with a fraction. */
 const ms = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
 
+/** Longer than any look of a service at its tables takes. */
+const lookMs = 2_000;
+
 const statements = {
   events: `
     SELECT intent_id AS "intentId", version, type, data, command_id AS "commandId",
@@ -16,10 +19,10 @@ const statements = {
     FROM intents ORDER BY id`,
   outbox: 'SELECT msg_id AS "msgId", subject, payload FROM outbox ORDER BY created_at, msg_id',
   deadMessages: `SELECT id, subject, error, encode(payload, 'escape') AS payload FROM dead_messages ORDER BY id`,
-  // A query that a sweeper runs just now is a transaction for a moment, too; one that is idle in it waits for nothing.
+  // Sweepers and the relay begin and end a short transaction with each of their looks.
   sessions: `
     SELECT application_name AS application, count(*)::int AS total,
-           (count(*) FILTER (WHERE state LIKE 'idle in transaction%'))::int AS "inTransaction"
+           (count(*) FILTER (WHERE xact_start < clock_timestamp() - interval '${lookMs} ms'))::int AS "inTransaction"
     FROM pg_stat_activity WHERE usename = '${applicationRole}' GROUP BY 1 ORDER BY 1`,
 } as const;
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { dumpDatabase } from './dump-database.js';
 import { machineForSpecs } from './machine.spec-helper.js';
 import { type RigPostgres, startPostgres } from './postgres.js';
 
@@ -128,6 +129,19 @@ describe('the PostgreSQL of the rig', () => {
     await Promise.all(sessions.map(({ lost }) => lost));
     expect((await owner.query('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
     expect(await postgres.terminateBackends(10)).toBe(0);
+  });
+
+  it('takes a transaction for left over when it has been open for a while, not when a service is about to end it', async () => {
+    const { client } = await service('outbox-relay');
+    const open = async () => {
+      const { sessions } = await dumpDatabase(postgres.ownerUrl);
+      return sessions.find(({ application }) => application === 'outbox-relay')?.inTransaction;
+    };
+    await client.query('BEGIN');
+    expect(await open()).toBe(0);
+    await vi.waitFor(async () => expect(await open()).toBe(1), { timeout: 10_000, interval: 100 });
+    await client.query('COMMIT');
+    expect(await open()).toBe(0);
   });
 
   it('locks a part of what services write while a transaction is held', async () => {
