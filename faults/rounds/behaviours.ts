@@ -81,7 +81,7 @@ const choices: readonly Choice[] = [
   },
   {
     // Later than the settle time and the spacing together, and early enough for the one more look after a commit.
-    ...{ name: 'late beyond its limits', weight: 5, tools: ['keyed', 'conditional', 'searched'] },
+    ...{ name: 'late beyond its limits', weight: 10, tools: ['keyed', 'conditional', 'searched'] },
     make: (random) => {
       const commitAfterMs = random.whole(2_500, 3_700);
       const requests = [{ commitAfterMs, then: random.pick(['close', 'status:504', 'reset'] as const) }];
@@ -93,7 +93,7 @@ const choices: readonly Choice[] = [
     make: (random) => within([{ then: random.pick(silent), inProgress: random.whole(1, 2) }]),
   },
   {
-    ...{ name: 'lookup behind', weight: 6, tools: ['searched'] },
+    ...{ name: 'lookup behind', weight: 20, tools: ['searched'] },
     make: (random) => within([{ then: random.pick(silent), lookup: `lag:${random.whole(100, 450)}` }]),
   },
   {
@@ -113,7 +113,7 @@ const choices: readonly Choice[] = [
   },
   {
     // Beyond the deadline of the poll, so that a person is asked first.
-    ...{ name: 'done much later', weight: 4, tools: ['accepted'] },
+    ...{ name: 'done much later', weight: 12, tools: ['accepted'] },
     make: (random) => {
       const afterMs = random.whole(21_000, 24_000);
       return within([{ then: 'accepted', operation: { afterMs, end: 'done' } }], afterMs);

@@ -52,12 +52,12 @@ const consumers = [
 
 /** Everything that a round can break. */
 export const kinds: readonly Kind[] = [
-  { kind: 'kill', weight: 6, forMs: [200, 5_000], make: (random) => ({ kind: 'kill', replica: replica(random) }) },
+  { kind: 'kill', weight: 8, forMs: [200, 5_000], make: (random) => ({ kind: 'kill', replica: replica(random) }) },
   { kind: 'stop', weight: 3, forMs: [200, 3_000], make: (random) => ({ kind: 'stop', replica: replica(random) }) },
   { kind: 'pause', weight: 5, forMs: beyondLeases, make: (random) => ({ kind: 'pause', replica: replica(random) }) },
   { kind: 'block', weight: 5, forMs: [500, 7_000], make: (random) => ({ kind: 'block', replica: replica(random) }) },
-  { kind: 'fault_point', weight: 7, forMs: [6_000, 8_000], make: armed },
-  { kind: 'cut', weight: 16, forMs: [4_000, 4_000], make: cut },
+  { kind: 'fault_point', weight: 12, forMs: [6_000, 8_000], make: armed },
+  { kind: 'cut', weight: 20, forMs: [4_000, 4_000], make: cut },
   {
     ...{ kind: 'delay', weight: 4, forMs: [1_000, 6_000] },
     make: (random) => ({ kind: 'delay', ...wire(random), ms: random.whole(20, 900) }),
@@ -77,9 +77,9 @@ export const kinds: readonly Kind[] = [
   { kind: 'postgres.crash', weight: 8, forMs: [200, 1_500], make: () => ({ kind: 'postgres.crash' }) },
   { kind: 'postgres.stop', weight: 4, forMs: [200, 1_500], make: () => ({ kind: 'postgres.stop' }) },
   { kind: 'postgres.pause', weight: 4, forMs: [500, 3_000], make: () => ({ kind: 'postgres.pause' }) },
-  { kind: 'postgres.read_only', weight: 4, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
-  { kind: 'postgres.hold', weight: 4, forMs: [500, 2_000], make: () => ({ kind: 'postgres.hold' }) },
-  { kind: 'postgres.exhaust', weight: 4, forMs: [1_000, 3_000], make: () => ({ kind: 'postgres.exhaust' }) },
+  { kind: 'postgres.read_only', weight: 6, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
+  { kind: 'postgres.hold', weight: 10, forMs: [500, 2_000], make: () => ({ kind: 'postgres.hold' }) },
+  { kind: 'postgres.exhaust', weight: 10, forMs: [1_000, 3_000], make: () => ({ kind: 'postgres.exhaust' }) },
   {
     ...{ kind: 'postgres.terminate', weight: 5, forMs: [0, 0] },
     make: (random) => ({ kind: 'postgres.terminate', most: random.whole(1, 12) }),
@@ -106,7 +106,7 @@ export const kinds: readonly Kind[] = [
     ...{ kind: 'nats.leader', weight: 10, forMs: [500, 3_000] },
     make: (random) => ({ kind: 'nats.leader', stream: random.pick(streamNames) }),
   },
-  { kind: 'nats.wipe', weight: 4, forMs: [0, 0], make: wipe },
+  { kind: 'nats.wipe', weight: 6, forMs: [0, 0], make: wipe },
   { kind: 'nats.restore', weight: 4, forMs: [2_000, 6_000], make: () => ({ kind: 'nats.restore' }) },
   {
     ...{ kind: 'nats.delete_consumer', weight: 4, forMs: [0, 0] },
@@ -127,7 +127,12 @@ export const kinds: readonly Kind[] = [
 export const faultKinds: readonly Breakage['kind'][] = kinds.map(({ kind }) => kind);
 
 function replica(random: Random): ReplicaName {
-  return random.pick(replicaNames);
+  // Whoever calls out has the most to lose.
+  return random.pick([...replicaNames, ...replicaNames.filter(callsOut)]);
+}
+
+function callsOut(name: ReplicaName): boolean {
+  return roleOf(name) === 'dispatcher' || roleOf(name) === 'reconciler';
 }
 
 function roleOf(name: ReplicaName): Role {
@@ -153,8 +158,7 @@ function armed(random: Random): Breakage {
 
 function wire(random: Random): { replica: ReplicaName; leg: Leg } {
   const name = replica(random);
-  const callsOut = roleOf(name) === 'dispatcher' || roleOf(name) === 'reconciler';
-  return { replica: name, leg: random.pick(callsOut ? ['postgres', 'nats', 'upstream'] : ['postgres', 'nats']) };
+  return { replica: name, leg: random.pick(callsOut(name) ? ['postgres', 'nats', 'upstream'] : ['postgres', 'nats']) };
 }
 
 function direction(random: Random): Direction {
@@ -187,8 +191,11 @@ const turningPoints: Readonly<Record<Role, readonly (readonly [leg: Leg, after: 
 };
 
 function cut(random: Random): Breakage {
-  const name = replica(random);
-  const [leg, after] = random.pick(turningPoints[roleOf(name)]);
+  const leg = random.pick(['postgres', 'nats', 'upstream'] as const);
+  const possible = replicaNames.flatMap((name) =>
+    turningPoints[roleOf(name)].flatMap(([each, after]) => (each === leg ? [{ name, after }] : [])),
+  );
+  const { name, after } = random.pick(possible);
   const way = random.pick(['to_client', 'to_client', 'to_server'] as const);
   const bytes = random.pick([0, 0, 1, random.whole(2, 200)]);
   return { kind: 'cut', replica: name, leg, cut: { direction: way, after, bytes } };

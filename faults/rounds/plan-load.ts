@@ -87,10 +87,10 @@ export function planLoad(
 }
 
 /**
- * How many intents of a tool are cancelled, where it is not one in ten: only a cancel leaves an absence that proves
+ * How many intents of a tool are cancelled, where that is not one in ten: only a cancel leaves an absence that proves
  * nothing to a person where the key is remembered, and only what the upstream has taken on can no longer be cancelled.
  */
-const cancelled: Readonly<Partial<Record<ToolKind, number>>> = { hinted: 0.5, accepted: 0.3 };
+const cancelled: Readonly<Partial<Record<ToolKind, number>>> = { hinted: 0.7, accepted: 0.3 };
 
 /** Even over the load, with bursts: agents work in steps, and retries of a whole crowd come together. */
 function arrivals(random: Random, count: number, loadMs: number): number[] {
