@@ -1,4 +1,5 @@
 import type { ToolPromise } from '../history/history.js';
+import { onItsWayMs } from './operator.js';
 import type { Permanent } from './plan-topology.js';
 import { toolName } from './tools.js';
 
@@ -15,7 +16,7 @@ const service = {
 /** The longest `lookup.deadline` and `poll.deadline` of faults/tools. No pause between two questions is longer. */
 export const longestDeadlineMs = 20_000;
 /** An operator looks after a dead letter this soon, and agents ask again this late. */
-const peopleMs = 10_000;
+const peopleMs = onItsWayMs + 10_000;
 /** A dozen processes share the machine, perhaps with another round. */
 const slowMachineMs = 20_000;
 

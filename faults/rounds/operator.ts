@@ -10,15 +10,22 @@ const everyMs = 1_000;
 const patienceMs = 4_000;
 /** A person looks at a dead letter after this long, in ms; until then the upstream may still act within its limits. */
 const slowerThanMs = 3_000;
+/** What was sent and is not in the books may still be on its way for this long, in ms: a network gives no word on that. */
+export const onItsWayMs = 20_000;
 
 export interface OperatorOptions {
   readonly intents: readonly PlannedIntent[];
   readonly channel: Channel;
   readonly log: ClientLog;
-  readonly world: World;
+  readonly world: Pick<World, 'deadLetters'>;
   readonly ledger: () => Promise<readonly LedgerEntry[]>;
   readonly operatorKey: string;
   readonly signal: AbortSignal;
+}
+
+interface Happened {
+  readonly outcome: 'executed' | 'not_executed';
+  readonly externalId?: string;
 }
 
 /** Somebody who looks after dead letters: replays some, and says of others what really happened; each once. */
@@ -55,9 +62,11 @@ export class Operator {
     const { log } = this.options;
     const { intentId, ref, tool, runId, stepId } = letter;
     const operation = this.#planOf(ref) === 'replay' ? 'replay' : 'resolve';
+    const found = operation === 'resolve' ? await this.#whatHappened(letter) : null;
+    if (operation === 'resolve' && found === null) return;
     const about = { operation, via: 'http', ref, tool, runId, stepId, argsHash: null } as const;
     const answer = await log.ask(about, patienceMs, (signal) =>
-      operation === 'replay' ? this.#replay(letter, signal) : this.#resolve(letter, signal),
+      found === null ? this.#replay(letter, signal) : this.#resolve(letter, found, signal),
     );
     // Away, or too early to know: another time.
     if (answer && answer.code !== 'unavailable' && answer.code !== 'internal') this.#done.add(intentId);
@@ -69,12 +78,18 @@ export class Operator {
     return channel.ask('POST', '/v1/dead-letters/replay', operatorKey, { body, signal });
   }
 
-  /** Tells the truth: what the upstream's ledger holds. */
-  async #resolve({ intentId, key }: DeadLetter, signal: AbortSignal): Promise<ClientAnswer> {
-    const { channel, operatorKey, ledger } = this.options;
-    const effect = (await ledger()).find((line) => line.kind === 'effect' && line.key === key);
-    const externalId = effect?.kind === 'effect' ? effect.externalId : null;
-    const found = externalId === null ? { outcome: 'not_executed' } : { outcome: 'executed', externalId };
+  /** The truth, which is what the upstream's ledger holds; null while a request may still be on its way there. */
+  async #whatHappened({ key, attempts, since }: DeadLetter): Promise<Happened | null> {
+    const lines = await this.options.ledger();
+    const effect = lines.find((line) => line.kind === 'effect' && line.key === key);
+    if (effect?.kind === 'effect') return { outcome: 'executed', externalId: effect.externalId };
+    const arrived = new Set(lines.flatMap((line) => (line.kind === 'request' ? [line.attemptId] : [])));
+    const all = attempts.every((id) => arrived.has(id));
+    return all || Date.now() - since > onItsWayMs ? { outcome: 'not_executed' } : null;
+  }
+
+  async #resolve({ intentId }: DeadLetter, found: Happened, signal: AbortSignal): Promise<ClientAnswer> {
+    const { channel, operatorKey } = this.options;
     const body = { ...found, evidence: 'read in the books of the upstream' };
     return channel.ask('POST', `/v1/intents/${intentId}/resolve`, operatorKey, { body, signal });
   }

@@ -8,6 +8,8 @@ export interface DeadLetter {
   readonly key: string;
   readonly runId: string;
   readonly stepId: string | null;
+  /** Ids of all attempts that were started. */
+  readonly attempts: readonly string[];
   /** When it became one, in ms since the epoch. */
   readonly since: number;
 }
@@ -21,7 +23,8 @@ export interface Moving {
 const movingIntents = `SELECT id AS "intentId", state FROM intents WHERE wake_at IS NOT NULL ORDER BY id`;
 const deadLetters = `
   SELECT i.id AS "intentId", i.tool, i.key, i.run_id AS "runId", i.step_id AS "stepId",
-    (extract(epoch FROM i.since) * 1000)::float8 AS since, e.data->'proposal'->'args'->>'ref' AS ref
+    (extract(epoch FROM i.since) * 1000)::float8 AS since, e.data->'proposal'->'args'->>'ref' AS ref,
+    ARRAY(SELECT a.data->>'attemptId' FROM events a WHERE a.intent_id = i.id AND a.type = 'attempt_started') AS attempts
   FROM intents i JOIN events e ON e.intent_id = i.id AND e.version = 1
   WHERE i.state = 'dead_lettered'`;
 const announcements = `SELECT id, version, tool, tool_version AS "toolVersion", state FROM intents`;
