@@ -9,6 +9,7 @@ import { htmlReport } from './report/html-report.js';
 import { jsonReport, readReport } from './report/json-report.js';
 import { addUp, type RunReport } from './report/run-report.js';
 import { textReport } from './report/text-report.js';
+import { judgeAgain } from './rounds/kept-round.js';
 import { runCases } from './run-cases.js';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -61,7 +62,24 @@ async function sum({ addUp: files, json, html }: Options): Promise<boolean> {
   return true;
 }
 
+/** What is kept of the rounds of earlier runs, under the present rules. */
+async function again({ judge: dirs, json, html }: Options): Promise<boolean> {
+  const reports = await Promise.all(
+    dirs.map(async (dir) => {
+      const file = path.join(dir, 'report.json');
+      return { dir, report: readReport(await readFile(file, 'utf8'), file) };
+    }),
+  );
+  const judged: RunReport[] = [];
+  for (const { dir, report } of reports) judged.push({ ...report, cases: await judgeAgain(dir, report.cases) });
+  const report = addUp(judged);
+  say(textReport(report));
+  await write(report, [json, html]);
+  return report.cases.every(({ violations, broken }) => violations.length === 0 && broken === undefined);
+}
+
 async function main(options: Options): Promise<boolean> {
+  if (options.judge.length > 0) return again(options);
   if (options.addUp.length > 0) return sum(options);
   const machine = readMachine(process.env['RUN_FILE']);
   if (options.mutants !== null) return gate(machine, options.mutants, options.allLayers);

@@ -26,6 +26,8 @@ export interface Options {
   readonly allLayers: boolean;
   /** JSON reports of earlier runs to be added up into one, instead of running anything; empty when not. */
   readonly addUp: readonly string[];
+  /** Directories of earlier runs whose rounds are judged again, instead of running anything; empty when not. */
+  readonly judge: readonly string[];
   /** Where the report goes; null when only to the usual place. */
   readonly json: string | null;
   readonly html: string | null;
@@ -44,6 +46,7 @@ export const usage = `npm run faults -- [options]
   --mutants [A,B]   the mutation gate instead: plant each bug in a copy of the sources and see that it is caught
   --all-layers      with --mutants: let every layer try, not only until the first has caught it
   --add-up A,B      add reports of earlier runs (JSON) up into one instead
+  --judge A,B       judge the rounds of earlier runs (their directories) again instead
   --json FILE       write the report as JSON
   --html FILE       write the report as a page of its own`;
 
@@ -67,6 +70,7 @@ export function readOptions(args: readonly string[]): Options {
       mutants: text,
       'all-layers': flag,
       'add-up': text,
+      judge: text,
       json: text,
       html: text,
     },
@@ -89,6 +93,7 @@ export function readOptions(args: readonly string[]): Options {
     mutants: values.mutants === undefined ? null : list(values.mutants),
     allLayers: values['all-layers'] ?? false,
     addUp: list(values['add-up']),
+    judge: list(values.judge),
     json: values.json ?? null,
     html: values.html ?? null,
   };

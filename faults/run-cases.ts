@@ -1,7 +1,8 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CaseReport, FaultCase } from './case.js';
 import type { Machine } from './machine.js';
+import { keptFile } from './rounds/kept-round.js';
 
 export interface RunOptions {
   readonly machine: Machine;
@@ -57,7 +58,7 @@ async function runCase(
   if (signal.aborted) return null;
   const { violations, seconds, intents } = report;
   if (violations.length === 0 && report.broken === undefined) {
-    await rm(dir, { recursive: true, force: true });
+    await leaveWhatIsKept(dir);
     say(`✓ ${each.layer} ${each.name} (${seconds.toFixed(1)} s${intents > 0 ? `, ${intents} intents` : ''})`);
     return report;
   }
@@ -66,6 +67,14 @@ async function runCase(
   say(`✗ ${each.layer} ${each.name} (${seconds.toFixed(1)} s): ${whatFailed(report)}`);
   say(`  again: npm run faults -- --replay ${path.relative(process.cwd(), file)}`);
   return { ...report, replayFile: path.relative(process.cwd(), file) };
+}
+
+/** What a case that held can be judged again by stays; everything else of it goes. */
+async function leaveWhatIsKept(dir: string): Promise<void> {
+  const entries = await readdir(dir);
+  const others = entries.filter((name) => name !== keptFile);
+  if (others.length === entries.length) return rm(dir, { recursive: true, force: true });
+  await Promise.all(others.map((name) => rm(path.join(dir, name), { recursive: true, force: true })));
 }
 
 /** Where a failed case is written down so that it can be run again. */

@@ -22,6 +22,8 @@ export interface PublishedEvent {
   readonly intentId: string;
   /** Position in the intent's stream. */
   readonly version: number;
+  /** Its `data`, whole. */
+  readonly data?: unknown;
   /** Still in the stream at the end; false: only heard. */
   readonly stored: boolean;
   /** How often it was heard: a publish that is repeated after its acknowledgement was lost is heard twice. */

@@ -28,4 +28,6 @@ export interface ClientAnswer {
   /** `executed`, `not_executed`, `unknown`, `undecided`; null where none was told. */
   readonly outcome: string | null;
   readonly replayed: boolean;
+  /** What the tool gave, where the answer has it. */
+  readonly data?: unknown;
 }

@@ -96,6 +96,7 @@ function toldOf(subject: string, data: Uint8Array, headers: MsgHdrs | undefined)
     type: event.type,
     intentId: event.subject,
     version: event.data.version,
+    data: event.data,
   };
 }
 

@@ -53,8 +53,11 @@ export interface Installation {
   readonly operatorKey: string;
   /** Oldest first; other parts of the rig add what they do themselves. */
   readonly faults: FaultLog;
-  /** Mends everything: wires, servers, processes that are not `leaveStopped`. Resolves when all that run are ready. */
-  heal(leaveStopped?: readonly ReplicaName[]): Promise<void>;
+  /**
+   * Mends everything: wires, servers, processes that are not `leaveStopped`. Resolves when all that run are ready, with the
+   * time when wires and servers were, in ms since the epoch.
+   */
+  heal(leaveStopped?: readonly ReplicaName[]): Promise<number>;
   /** What there is to judge by, once everything is at rest. */
   collect(): Promise<Collected>;
   /** Ends all processes; nothing of them is left. */

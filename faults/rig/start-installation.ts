@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { BusWitness } from './bus-witness.js';
 import { dumpDatabase } from './dump-database.js';
-import { RigFaultLog } from './fault-log.js';
+import { RigFaultLog, rigTime } from './fault-log.js';
 import { freePort } from './free-port.js';
 import {
   type Installation,
@@ -117,15 +117,17 @@ async function assemble(
     heal: async (leaveStopped = []) => {
       wires.mendAll();
       await Promise.all([mendable.postgres.mend(), mendable.nats.mend()]);
+      const serversAt = rigTime();
       await processes.heal(leaveStopped);
+      return serversAt;
     },
-    collect: async () => ({
-      ledger: await oracle.ledger(),
-      database: await dumpDatabase(postgres.ownerUrl),
-      bus: await witness.dump(),
-      processes: processes.entries(),
-      faults: [...faults.entries],
-    }),
+    collect: async () => {
+      const database = await dumpDatabase(postgres.ownerUrl);
+      const bus = await witness.dump();
+      // Last, so that an effect that comes now is seen, though nobody knew of it when the rest was written down.
+      const ledger = await oracle.ledger();
+      return { ledger, database, bus, processes: processes.entries(), faults: [...faults.entries] };
+    },
     close: closeAll,
   };
 }

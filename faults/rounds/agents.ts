@@ -100,8 +100,9 @@ export class Agents {
       const run = await this.#runOf(intent);
       if (!run) return;
       for (let wait = firstPauseMs; !this.options.signal.aborted; wait = Math.min(wait * 2, longestPauseMs)) {
-        const answer = await this.#send(intent, via === 'nats_publish' && !mayPublish(run) ? 'http' : via, run);
-        if (answer && this.#isLastWord(answer, intent)) {
+        const published = via === 'nats_publish' && mayPublish(run);
+        const answer = await this.#send(intent, via === 'nats_publish' && !published ? 'http' : via, run);
+        if (answer && this.#isLastWord(answer, intent, published)) {
           known.intentId ??= answer.intentId;
           return;
         }
@@ -156,10 +157,10 @@ export class Agents {
   }
 
   /** Recorded, refused for good, or stored for admission; anything else is asked again. */
-  #isLastWord({ code, intentId, httpStatus }: ClientAnswer, { run, ref }: PlannedIntent): boolean {
+  #isLastWord({ code, intentId }: ClientAnswer, { run, ref }: PlannedIntent, published: boolean): boolean {
     if (intentId !== null || code === 'idempotency_conflict') return true;
     if (code === 'unavailable' || code === 'internal') return false;
-    if (code === null) return httpStatus === null;
+    if (code === null) return published;
     const ended = code === 'unauthenticated' || code === 'run_closed';
     if (!(ended && (this.options.plan.runs[run]?.ttlS ?? 0) < 60)) this.surprises.push(`${ref} was told ${code}`);
     return true;

@@ -89,6 +89,13 @@ const choices: readonly Choice[] = [
     },
   },
   {
+    ...{ name: 'an error for ever', weight: 3, tools: ['keyed', 'keyonly', 'short', 'hinted'] },
+    make: (random) => {
+      const then = random.pick(['status:500', 'status:502', 'status:503'] as const);
+      return within([{ commit: random.chance(0.5), then, keepAnswer: true }]);
+    },
+  },
+  {
     ...{ name: 'in progress for a while', weight: 4, tools: ['keyed', 'keyonly', 'conditional'] },
     make: (random) => within([{ then: random.pick(silent), inProgress: random.whole(1, 2) }]),
   },

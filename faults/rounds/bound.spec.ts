@@ -2,6 +2,7 @@ import { loadTools } from '@intendant/tools';
 import { expect, it } from 'vitest';
 import { promisesOf } from '../rig/tool-promises.js';
 import { boundMs, longestDeadlineMs } from './bound.js';
+import { shortRetentionMs } from './plan.js';
 import { toolsDir } from './round.js';
 import { rigTools, toolName } from './tools.js';
 
@@ -25,6 +26,11 @@ it('counts with the longest deadline of a lookup or a poll', async () => {
       ...(terms.poll ? [terms.poll.deadlineMs] : []),
     ]);
   expect(Math.max(...deadlines)).toBe(longestDeadlineMs);
+});
+
+it('lets the upstream that forgets keys soon forget them when its tool file says so', async () => {
+  const short = (await load()).list().find(({ name }) => name === toolName('short'));
+  expect(short?.terms.retentionMs).toBe(shortRetentionMs);
 });
 
 it('gives a round more time whose lookups are never answered', async () => {

@@ -16,6 +16,7 @@ interface Answered {
   readonly replayed?: boolean;
   readonly error?: { readonly code?: string } | null;
   readonly code?: string;
+  readonly data?: unknown;
   /** Of a replay: what became of each. */
   readonly results?: readonly Answered[];
 }
@@ -130,7 +131,7 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 /** Replays of dead letters answer with a list of one, everything else with one result. */
 function answerOf(body: Answered | null): ClientAnswer {
   const [first] = body?.results ?? [];
-  const { intentId, status, outcome, replayed, error, code } = first ?? body ?? {};
+  const { intentId, status, outcome, replayed, error, code, data } = first ?? body ?? {};
   return {
     httpStatus: null,
     intentId: intentId ?? null,
@@ -138,5 +139,6 @@ function answerOf(body: Answered | null): ClientAnswer {
     code: error?.code ?? code ?? null,
     outcome: outcome ?? null,
     replayed: replayed ?? false,
+    ...(data != null && { data }),
   };
 }

@@ -80,7 +80,9 @@ export class Operator {
 
   /** The truth, which is what the upstream's ledger holds; null while a request may still be on its way there. */
   async #whatHappened({ key, attempts, since }: DeadLetter): Promise<Happened | null> {
-    const lines = await this.options.ledger();
+    // A line that is being written cannot be read yet.
+    const lines = await this.options.ledger().catch(() => null);
+    if (lines === null) return null;
     const effect = lines.find((line) => line.kind === 'effect' && line.key === key);
     if (effect?.kind === 'effect') return { outcome: 'executed', externalId: effect.externalId };
     const arrived = new Set(lines.flatMap((line) => (line.kind === 'request' ? [line.attemptId] : [])));

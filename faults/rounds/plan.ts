@@ -24,6 +24,9 @@ export interface RoundPlan {
   readonly standing: readonly Rule[];
 }
 
+/** `keyRetention` of faults/tools/short.tool.yaml: that upstream remembers a key no longer than it says, in ms. */
+export const shortRetentionMs = 12_000;
+
 export interface PlanOptions {
   readonly short: boolean;
   /** What the machine offers. */
@@ -32,7 +35,7 @@ export interface PlanOptions {
 
 export function planRound(seed: number, { short, shape }: PlanOptions): RoundPlan {
   const random = new Random(seed);
-  const loadMs = short ? 18_000 : random.whole(30_000, 40_000);
+  const loadMs = short ? 18_000 : random.whole(36_000, 48_000);
   const profile = planProfile(seed, random.fork());
   const { topology, permanent } = planTopology(random.fork(), shape);
   const { runs, intents } = planLoad(random.fork(), {
@@ -47,6 +50,11 @@ export function planRound(seed: number, { short, shape }: PlanOptions): RoundPla
     times: 'always',
     behaviour: { parts: { done: 3, of: 3 } },
   };
+  const forgetful: Rule = {
+    match: { path: pathOf('short') },
+    times: 'always',
+    behaviour: { forgetKeyAfterMs: shortRetentionMs },
+  };
   return {
     seed,
     loadMs,
@@ -56,7 +64,7 @@ export function planRound(seed: number, { short, shape }: PlanOptions): RoundPla
     runs,
     intents,
     faults,
-    standing: [parts, ...standingOf(permanent)],
+    standing: [parts, forgetful, ...standingOf(permanent)],
   };
 }
 

@@ -23,6 +23,6 @@ export function planProfile(seed: number, random: Random): Profile {
     faults,
     misbehaviours: some.length > 0 ? some : misbehaviours,
     misbehaving: random.pick([0.2, 0.4, 0.6]),
-    faultsPerMinute: random.pick([40, 70, 110]),
+    faultsPerMinute: random.pick([30, 50, 80]),
   };
 }

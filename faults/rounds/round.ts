@@ -75,14 +75,14 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     );
     signal.throwIfAborted();
 
-    await heal(installation, plan);
-    const healedAt = rigTime();
+    // How long services take to be ready again is a part of what is judged.
+    const healedAt = await heal(installation, plan);
     const latest = Math.max(0, ...plan.intents.map(({ upstream }) => upstream.latestMs));
     const tools = await promisesOf(toolsDir);
     const bound = boundMs(tools, plan.permanent);
     say(`healed after ${seconds(healedAt - startedAt)}; it has to come to rest within ${seconds(bound)}`);
     const parties = { agents, operator, world, nats: channel.nats, effectsUntil: healedAt + latest };
-    const moving = await untilAtRest(parties, bound, signal);
+    const moving = await untilAtRest(parties, healedAt + bound - rigTime(), signal);
     signal.throwIfAborted();
     const frozenAt = rigTime();
     say(moving === null ? `at rest after ${seconds(frozenAt - healedAt)}` : `not at rest: ${moving}`);
@@ -113,14 +113,15 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
   }
 }
 
-async function heal(installation: Installation, { permanent, standing }: RoundPlan): Promise<void> {
+/** Resolves with the time from which on only the start of services was left to be mended. */
+async function heal(installation: Installation, { permanent, standing }: RoundPlan): Promise<number> {
   const gone = permanent?.kind === 'dispatcher_gone' ? [permanent.replica] : [];
   await installation.upstream.behaveWell();
   for (const rule of standing) await installation.upstream.behave(rule);
   for (const name of gone) {
     if (installation.processes.state(name) !== 'stopped') await installation.processes.kill(name);
   }
-  await installation.heal(gone);
+  return installation.heal(gone);
 }
 
 /** A wrong clock is a fault that is there from the beginning, and nobody mends it. */

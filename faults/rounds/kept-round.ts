@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { CaseReport } from '../case.js';
+import { check } from '../checker/check.js';
+import { reached } from '../history/dangerous-states.js';
+import type { FaultEntry } from '../history/faults.js';
+import type { History } from '../history/history.js';
+import type { RoundPlan } from './plan.js';
+import type { Round } from './round.js';
+
+/** Everything that the verdict on a round rests on: it can be judged again when the checker knows more. */
+export interface KeptRound extends Round {
+  readonly plan: RoundPlan;
+  /** What it took. */
+  readonly seconds: number;
+}
+
+/** In the directory of its case; it stays there when the case held, too. */
+export const keptFile = 'round.json.gz';
+
+export async function keep(dir: string, round: KeptRound): Promise<void> {
+  await writeFile(path.join(dir, keptFile), await promisify(gzip)(JSON.stringify(round)));
+}
+
+/** @throws when the file is not one that `keep` wrote */
+export async function readKept(file: string): Promise<KeptRound> {
+  return JSON.parse((await promisify(gunzip)(await readFile(file))).toString('utf8')) as KeptRound;
+}
+
+export function judge({ plan, history, violations: seen, problems, seconds }: KeptRound): CaseReport {
+  return {
+    ...{ name: `round ${plan.seed}`, layer: 'L5', seed: plan.seed, replay: { plan }, seconds },
+    violations: [...seen, ...check(history)],
+    intents: history.database.intents.length,
+    faults: countFaults(history.faults),
+    reached: reached(history),
+    figures: figuresOf(history, problems.length),
+  };
+}
+
+/** The rounds that a run kept, judged by the present rules, and what it tells of cases that left nothing to judge. */
+export async function judgeAgain(dir: string, cases: readonly CaseReport[]): Promise<CaseReport[]> {
+  const judged = new Map<string, CaseReport>();
+  for (const entry of await readdir(dir)) {
+    const file = path.join(dir, entry, keptFile);
+    if (!existsSync(file)) continue;
+    const report = judge(await readKept(file));
+    judged.set(report.name, report);
+  }
+  return cases.map((each) => judged.get(each.name) ?? each);
+}
+
+function countFaults(faults: readonly FaultEntry[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { kind, phase, happened } of faults) {
+    if (phase === 'begin' && happened !== false) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function figuresOf({ ledger, clients, meta, database }: History, problems: number): Record<string, number> {
+  const lines = (kind: string) => ledger.filter((line) => line.kind === kind).length;
+  const recorded = database.events.filter(({ version }) => version === 1);
+  return {
+    requests: lines('request'),
+    effects: lines('effect'),
+    lookups: lines('lookup'),
+    clientRequests: clients.filter(({ phase }) => phase === 'invoke').length,
+    events: database.events.length,
+    recordedBeforeTheHeal: recorded.filter(({ committedAt }) => committedAt < meta.healedAt).length,
+    secondsToRest: (meta.frozenAt - meta.healedAt) / 1_000,
+    faultsNotCarriedOut: problems,
+  };
+}
