@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { argsHash } from '../history/args-hash.js';
 import type { Installation, ReplicaName } from '../rig/installation.js';
 import type { Channel } from '../rounds/channel.js';
-import { type About, type ClientLog, hashArgs } from '../rounds/client-log.js';
+import type { About, ClientLog } from '../rounds/client-log.js';
 import { type ToolKind, toolName } from '../rounds/tools.js';
 
 const patienceMs = 3_000;
@@ -80,7 +81,7 @@ export class Clients {
   }
 
   private about(ref: string, tool: ToolKind, operation: 'submit' | 'cancel', via: About['via']): About {
-    const argsHash = operation === 'submit' ? hashArgs({ ref, amount: 1 }) : null;
-    return { operation, via, ref, tool: toolName(tool), runId: this.run.runId, stepId: ref, argsHash };
+    const hash = operation === 'submit' ? argsHash({ ref, amount: 1 }) : null;
+    return { operation, via, ref, tool: toolName(tool), runId: this.run.runId, stepId: ref, argsHash: hash };
   }
 }

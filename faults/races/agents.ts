@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { Refusal, resultOf, type Session } from '@intendant/contracts';
 import type { Store } from '@intendant/store';
 import type { Admission } from '../../apps/policy/src/admission.js';
+import { argsHash } from '../history/args-hash.js';
 import type { ClientAnswer, ClientEntry } from '../history/clients.js';
 import { gatedStore } from './gated-store.js';
 import type { Gates } from './gates.js';
@@ -45,8 +45,7 @@ export class Agents {
   async submit(wish: Wish, admission: Admission, other = false): Promise<void> {
     const args = { ref: wish.ref, amount: other ? 2 : 1 };
     const message = { tool: `race.${wish.planned.kind}`, args, stepId: wish.ref };
-    const argsHash = createHash('sha256').update(JSON.stringify(args)).digest('hex');
-    const told = this.ask(wish, 'submit', argsHash);
+    const told = this.ask(wish, 'submit', argsHash(args));
     try {
       const payload = new TextEncoder().encode(JSON.stringify(message));
       const { intent, replayed } = await admission.admit(this.session, payload, null);

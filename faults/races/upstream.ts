@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Json, LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 import type { CallOptions, LookupRequest, PollRequest, UpstreamAdapter, UpstreamRequest } from '@intendant/upstream';
+import { argsHash } from '../history/args-hash.js';
 import type { LedgerEntry } from '../history/ledger.js';
 import type { Gates, Life } from './gates.js';
 import { callMs } from './tools.js';
@@ -157,8 +157,14 @@ export class Upstream {
         : never
       : never,
   ): void {
-    const argsHash = createHash('sha256').update(JSON.stringify(args)).digest('hex');
-    const stamped = { seq: this.ledger.length + 1, at: this.time.now, path: tool.name, key, argsHash, ...line };
+    const stamped = {
+      seq: this.ledger.length + 1,
+      at: this.time.now,
+      path: tool.name,
+      key,
+      argsHash: argsHash(args),
+      ...line,
+    };
     this.ledger.push(stamped as LedgerEntry);
   }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { argsHash } from '../history/args-hash.js';
 import type { ClientAnswer } from '../history/clients.js';
 import type { Channel } from './channel.js';
-import { type About, type ClientLog, hashArgs } from './client-log.js';
+import type { About, ClientLog } from './client-log.js';
 import type { RoundPlan } from './plan.js';
 import type { PlannedIntent, PlannedRun, Step, Way } from './plan-load.js';
 import { toolName } from './tools.js';
@@ -118,7 +119,7 @@ export class Agents {
     const { ref, amount, stepId, waitS } = intent;
     const args = { ref, amount };
     const message = { tool: toolName(intent.tool), args, ...(stepId !== null && { stepId }) };
-    const about = { ...this.#about(intent, run), operation: 'submit', via, argsHash: hashArgs(args) } as const;
+    const about = { ...this.#about(intent, run), operation: 'submit', via, argsHash: argsHash(args) } as const;
     return log.ask(about, patienceMs + waitS * 1_000, (signal) => {
       switch (via) {
         case 'http':

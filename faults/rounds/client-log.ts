@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ClientAnswer, ClientEntry } from '../history/clients.js';
 import { rigTime } from '../rig/fault-log.js';
 
@@ -30,10 +30,4 @@ export class ClientLog {
       return null;
     }
   }
-}
-
-/** The same for equal arguments, whatever the order of their fields. */
-export function hashArgs(args: Readonly<Record<string, unknown>>): string {
-  const sorted = Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
 }
