@@ -1,12 +1,16 @@
 import type { ClientEntry } from '../history/clients.js';
-import { effectsOf, isRead, saidByPerson } from './effects.js';
+import { effectsOf, isRead, isShownBy, saidByPerson, textsIn } from './effects.js';
 import { clockMs, type Finding, perStory } from './finding.js';
 import { saysNotExecuted } from './steps.js';
 import type { Story } from './story.js';
 import { duration } from './wording.js';
 
 /** I11: what was told is so: "not executed" stays true for ever, and "executed" is true when it is said. */
-export const answersAreTrue = perStory((story) => [...toldNotExecuted(story), ...toldExecuted(story)]);
+export const answersAreTrue = perStory((story) => [
+  ...toldNotExecuted(story),
+  ...toldExecuted(story),
+  ...toldOfOthers(story),
+]);
 
 function toldNotExecuted(story: Story): Finding[] {
   const first = story.effects[0];
@@ -25,6 +29,28 @@ function toldNotExecuted(story: Story): Finding[] {
   const when = after > 0 ? `${duration(after)} before` : `${duration(-after)} after`;
   const message = `${told.what} said that it did not happen, ${when} effect ${first.externalId}`;
   return [{ rule: 'I11', message, story }];
+}
+
+/** What a client is shown, and what is published, is of this intent's own effect. */
+function toldOfOthers(story: Story): Finding[] {
+  if (isRead(story) || saidByPerson(story) || story.effects.length === 0) return [];
+  const shown = [
+    ...story.clients.map(({ answer, operation }) => ({ what: `an answer to ${operation}`, data: answer?.data })),
+    ...story.published.flatMap(({ type, data }) =>
+      type === 'intendant.intent.committed' ? [{ what: 'the published end', data: receiptOf(data) }] : [],
+    ),
+  ];
+  const wrong = shown.find(({ data }) => {
+    const texts = textsIn(data);
+    return texts.length > 0 && !story.effects.some((effect) => isShownBy(effect, texts));
+  });
+  if (!wrong) return [];
+  const message = `${wrong.what} shows ${textsIn(wrong.data).join(', ')}, which is of no effect of it`;
+  return [{ rule: 'I11', message, story }];
+}
+
+function receiptOf(event: unknown): unknown {
+  return (event as { readonly data?: unknown } | null | undefined)?.data;
 }
 
 function saysNever({ phase, answer }: ClientEntry): boolean {

@@ -55,6 +55,32 @@ export const badEffects: BadHistories = {
       event('found', 'committed').data['data'] = { effect_id: 'eff-plain-1' };
     },
   },
+  'a commit without a receipt': {
+    rule: 'I4',
+    says: /id-found of searched: committed without a receipt of its effect \(eff-found-1\)/,
+    change: ({ event }) => {
+      event('found', 'committed').data['data'] = null;
+    },
+  },
+  'an end that says nothing happened, with an attempt that nobody ruled out': {
+    rule: 'I4',
+    says: /id-refused of keyed: failed, and attempt 1 is unknown/,
+    of: unruled,
+    change: ({ event }) => {
+      Object.assign(event('refused', 'attempt_not_executed', 1), { type: 'lookup_inconclusive', data: {} });
+    },
+  },
+  'an answer with the receipt of another effect': {
+    rule: 'I11',
+    says: /an answer to submit shows eff-found-1, which is of no effect of it/,
+    change: ({ answer }) => Object.assign(answer('plain').answer ?? {}, { data: { effect_id: 'eff-found-1' } }),
+  },
+  'a published end with the receipt of another effect': {
+    rule: 'I11',
+    says: /the published end shows eff-found-1, which is of no effect of it/,
+    change: ({ published }) =>
+      Object.assign(published('plain', 'committed'), { data: { data: { effect_id: 'eff-found-1' } } }),
+  },
   'a commit on the word of a person who said nothing': {
     rule: 'I4',
     says: /on the word of a person, and no resolution of one is in the log/,
@@ -132,6 +158,18 @@ function effectOf(line: LedgerEntry): Editable<LedgerEntry> {
   return { ...same, kind: 'effect', externalId: 'eff-unseen', seq: 900 };
 }
 
+/** A first attempt that is ruled out later, and a second one that is refused. */
+function unruled() {
+  const writer = new HistoryWriter();
+  begun(writer, 'refused', 'keyed')
+    .request()
+    .event('outcome_unknown', unknown())
+    .event('attempt_not_executed', { attempt: 1, cause: 'http_400', detail: '' })
+    .event('failed', { failure: { code: 'upstream_rejected' } })
+    .ends('failed', 'upstream_rejected');
+  return writer.history();
+}
+
 /** One intent that was given up after two absences, at the only attempt it had. */
 function exhausted() {
   const writer = new HistoryWriter();
@@ -142,5 +180,7 @@ function exhausted() {
     .event('lookup_absent', { absences: 2, dueAt: 0 })
     .event('dead_lettered', { reason: 'attempts_exhausted', detail: '' })
     .ends('dead_lettered', 'attempts_exhausted');
-  return writer.history();
+  const history = writer.history();
+  Object.assign(history.meta.tools['searched'] ?? {}, { maxAttempts: 1 });
+  return history;
 }

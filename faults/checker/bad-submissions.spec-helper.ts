@@ -1,4 +1,24 @@
 import { type BadHistories, conflict, told } from './bad-history.spec-helper.js';
+import { HistoryWriter } from './history.spec-helper.js';
+
+const notFound = {
+  answer: { httpStatus: 404, intentId: null, status: null, code: 'not_found', outcome: null, replayed: false },
+};
+
+/** Two calls without a step that are two. */
+function twice() {
+  const writer = new HistoryWriter();
+  for (const ref of ['published', 'again']) {
+    writer
+      .intent(ref, 'keyed', null)
+      .call('submit', {}, { via: 'nats_publish' })
+      .recorded()
+      .authorized()
+      .event('expired')
+      .ends('expired', null);
+  }
+  return writer.history();
+}
 
 /** What clients asked for and were told (I2, I10). */
 export const badSubmissions: BadHistories = {
@@ -23,24 +43,66 @@ export const badSubmissions: BadHistories = {
       h.clients.push({ ...answer('published'), requestId: 'r', ref: 'lost', stepId: 'lost' });
     },
   },
-  'two intents for the same submit': {
+  'an answer with an intent of another call': {
     rule: 'I2',
-    says: /the same submit of plain was answered with 2 intents: id-plain, id-denied/,
-    change: ({ h, answer }) => {
-      h.clients.push({ ...answer('plain'), requestId: 'r', ...told('id-denied') });
+    says: /the submit of refused was answered with intent id-denied, which is denied/,
+    change: ({ answer }) => Object.assign(answer('refused'), told('id-denied')),
+  },
+  'an intent that its client was told of, and that nobody knows any more': {
+    rule: 'I2',
+    says: /the get of keyonly was answered 404, and its client had been told of the intent/,
+    change: ({ answer }) => Object.assign(answer('keyonly'), notFound),
+  },
+  'two intents of the same arguments without a step': {
+    rule: 'I2',
+    says: /the same arguments without a step of keyed has two intents, id-published as well/,
+    of: twice,
+    change: ({ h, row, event }) => {
+      row('again').fingerprint = row('published').fingerprint;
+      Object.assign(event('again', 'recorded').data['proposal'] as object, {
+        fingerprint: row('published').fingerprint,
+        args: { ref: 'published' },
+      });
+      for (const entry of h.clients) if (entry.ref === 'again') entry.ref = 'published';
+      for (const entry of h.clients) if (entry.argsHash !== null) entry.argsHash = row('published').fingerprint;
     },
   },
   'two intents of one step': {
     rule: 'I2',
     says: /step step-plain of keyed has two intents, id-plain as well/,
     change: ({ row, event }) => {
-      row('expired').stepId = 'step-plain';
-      (event('expired', 'recorded').data['proposal'] as { stepId: string }).stepId = 'step-plain';
+      const { stepId, fingerprint } = row('plain');
+      Object.assign(row('expired'), { stepId, fingerprint });
+      Object.assign(event('expired', 'recorded').data['proposal'] as object, {
+        stepId,
+        fingerprint,
+        args: { ref: 'plain' },
+      });
+    },
+  },
+  'an effect of other arguments': {
+    rule: 'I10',
+    says: /an effect of attempt plain-1 has other arguments than were recorded/,
+    change: ({ line }) => {
+      Object.assign(line('plain', 'effect'), { argsHash: 'other' });
+    },
+  },
+  'a record of other arguments than were asked for': {
+    rule: 'I10',
+    says: /id-expired of keyed: recorded with arguments that nobody asked for/,
+    change: ({ h, answer }) => {
+      h.clients.push({
+        ...answer('plain'),
+        requestId: 'r',
+        ref: 'expired',
+        stepId: 'step-expired',
+        ...told('id-expired'),
+      });
     },
   },
   'two bodies under one step on the wire': {
     rule: 'I10',
-    says: /requests with 2 different bodies on the wire/,
+    says: /a request of attempt keyonly-2 has other arguments than were recorded/,
     change: ({ line }) => {
       Object.assign(line('keyonly', 'request', 2), { argsHash: 'body-other' });
     },

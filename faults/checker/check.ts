@@ -3,6 +3,7 @@ import { invariants, type Violation } from '../history/violation.js';
 import { answersAreTrue } from './answers.js';
 import { atMostOneEffect, stateTellsEffects } from './effects.js';
 import type { Rule } from './finding.js';
+import { endsHaveGrounds } from './grounds.js';
 import { logIsWhole } from './log-rules.js';
 import { logIsPublished, oneEndIsTold } from './publications.js';
 import { oneAtATime, resentOnGrounds } from './resends.js';
@@ -16,6 +17,7 @@ const rules: readonly Rule[] = [
   atMostOneEffect,
   submitsAreKept,
   everythingSettles,
+  endsHaveGrounds,
   stateTellsEffects,
   recordedBeforeSent,
   oneAtATime,

@@ -20,6 +20,7 @@ export const stateTellsEffects = perStory((story) => [
   ...stateAndEffects(story),
   ...receipt(story),
   ...verdictsAndEffects(story),
+  ...undecidedEnd(story),
 ]);
 
 /** Effects of one intent; parts of one effect count once, and `whole` is false where some of them never came. */
@@ -99,19 +100,30 @@ function receipt(story: Story): Finding[] {
   const commit = story.events.find(({ type }) => type === 'committed');
   if (!commit || commit.data['proof'] === 'operator' || isRead(story) || story.effects.length === 0) return [];
   const shown = textsIn(commit.data['data']);
-  if (shown.length === 0 || story.effects.some((effect) => isShownBy(effect, shown))) return [];
   const ids = story.effects.map(({ externalId }) => externalId).join(', ');
+  if (shown.length === 0) return [{ rule: 'I4', message: `committed without a receipt of its effect (${ids})`, story }];
+  if (story.effects.some((effect) => isShownBy(effect, shown))) return [];
   return [{ rule: 'I4', message: `the receipt (${shown.join(', ')}) is not that of its effect (${ids})`, story }];
 }
 
+/** "It did not happen" needs proof for each attempt, and a person's word is one. */
+function undecidedEnd(story: Story): Finding[] {
+  const { state, attempts } = story.log;
+  if (!saysNotExecuted(state) || isRead(story)) return [];
+  if (story.events.some(({ type, data }) => type === 'resolved' && data['outcome'] === 'not_executed')) return [];
+  const open = attempts.find(({ verdict }) => verdict !== 'not_executed' && verdict !== 'absent');
+  if (!open) return [];
+  return [{ rule: 'I4', message: `${state}, and attempt ${open.number} is ${open.verdict}`, story }];
+}
+
 /** It names the effect; where the upstream's own answer does not, having something of that answer in common must do. */
-function isShownBy({ externalId, answer }: EffectLine, shown: readonly string[]): boolean {
+export function isShownBy({ externalId, answer }: EffectLine, shown: readonly string[]): boolean {
   if (shown.includes(externalId)) return true;
   const answered = textsIn(answer);
   return answered.length > 0 && !answered.includes(externalId) && answered.some((text) => shown.includes(text));
 }
 
-function textsIn(value: unknown): string[] {
+export function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

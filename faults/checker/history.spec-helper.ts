@@ -1,3 +1,4 @@
+import { argsHash } from '../history/args-hash.js';
 import type { PublishedEvent } from '../history/bus.js';
 import type { ClientAnswer, ClientEntry } from '../history/clients.js';
 import type { EventRow, IntentRow } from '../history/database.js';
@@ -134,7 +135,7 @@ export class IntentWriter {
       tool,
       effect: tools[tool].effect,
       key: `key-${ref}`,
-      fingerprint: `print-${ref}`,
+      fingerprint: argsHash({ ref }),
       state: 'pending',
       version: 0,
       attempts: 0,
@@ -158,7 +159,7 @@ export class IntentWriter {
       tool: this.tool,
       runId,
       stepId: this.stepId,
-      argsHash: operation === 'submit' ? `args-${this.ref}` : null,
+      argsHash: operation === 'submit' ? this.row.fingerprint : null,
       ...more,
     } as const;
     this.writer.clients.push({ ...entry, at: this.writer.tick(), phase: 'invoke' });
@@ -262,7 +263,7 @@ export class IntentWriter {
       path: '/effects/x',
       key: this.row.key,
       attemptId: this.attemptId(attempt),
-      argsHash: `body-${this.ref}`,
+      argsHash: this.row.fingerprint,
     };
   }
 

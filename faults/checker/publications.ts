@@ -3,7 +3,7 @@ import type { History } from '../history/history.js';
 import type { Finding, Rule } from './finding.js';
 import { isPublic, isTerminal } from './steps.js';
 import type { Stories, Story } from './story.js';
-import { streamsLostAt } from './submissions.js';
+import { streamLostAt } from './streams.js';
 import { count } from './wording.js';
 
 /**
@@ -42,7 +42,7 @@ function waiting({ database: { outbox } }: History): Finding[] {
 }
 
 function unpublished(story: Story, history: History): Finding[] {
-  const lostAt = streamsLostAt(history);
+  const lostAt = streamLostAt(history, 'INTENDANT_EVENTS');
   return story.events.flatMap(({ type, version, committedAt }) => {
     if (!isPublic(type)) return [];
     const found = story.published.filter(({ msgId }) => msgId === `${story.id}-${version}`);

@@ -125,8 +125,9 @@ const undisturbedMs = 250;
  * by as much as that date is early: a process that is held up, or hears from PostgreSQL late, dates it early.
  */
 function slackMs(from: number, to: number, { faults, meta }: History): number {
+  // A clock that is off holds nobody up: decisions are dated by PostgreSQL.
   const disturbed = overlapping(faults, from - decisionMs, to, meta.frozenAt).some(
-    ({ target }) => target.startsWith('reconciler') || target.startsWith('postgres'),
+    ({ kind, target }) => kind !== 'clock' && (target.startsWith('reconciler') || target.startsWith('postgres')),
   );
   return disturbed ? decisionMs : undisturbedMs;
 }

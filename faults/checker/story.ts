@@ -25,6 +25,7 @@ export interface Story {
   readonly effects: readonly EffectLine[];
   readonly questions: readonly QuestionLine[];
   readonly published: readonly PublishedEvent[];
+  /** Its upstream was told to act, or to show it, later than its tool file says, and did. */
   readonly beyondLimits: boolean;
 }
 
@@ -72,13 +73,23 @@ export function readStories(history: History): Stories {
   for (const entry of history.clients) of(entry)?.clients.push(entry);
   for (const story of all) {
     story.ref ??= story.clients.find(({ answer }) => answer?.intentId === story.id)?.ref ?? null;
-    story.beyondLimits = story.ref !== null && history.meta.excuses.beyondLimits.includes(story.ref);
+    story.beyondLimits = story.ref !== null && history.meta.excuses.beyondLimits.includes(story.ref) && isLate(story);
   }
 
   const strayPublished: PublishedEvent[] = [];
   for (const event of history.bus.published) (stories.get(event.intentId)?.published ?? strayPublished).push(event);
 
   return { all, of, behind, attempt: (id) => attempts.get(id), strayLines, strayPublished };
+}
+
+/** An effect came, or was shown, later than the tool's upstream declares: it has broken what everything rests on. */
+function isLate({ effects, requests, questions, tool }: Building): boolean {
+  if (tool === null) return false;
+  return effects.some(({ attemptId, at }) => {
+    const request = requests.find((line) => line.attemptId === attemptId);
+    if (request !== undefined && at - request.at > tool.settleMs) return true;
+    return questions.some(({ answer, at: asked }) => answer === 'absent' && asked > at + tool.settleMs);
+  });
 }
 
 function logsOf(events: readonly EventRow[], ids: Iterable<string>): Map<string, EventRow[]> {

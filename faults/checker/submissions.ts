@@ -1,21 +1,25 @@
+import { argsHash } from '../history/args-hash.js';
 import type { ClientEntry } from '../history/clients.js';
 import type { History } from '../history/history.js';
 import type { TimelineLine } from '../history/violation.js';
+import { isRead } from './effects.js';
 import type { Finding, Rule } from './finding.js';
 import type { Stories, Story } from './story.js';
+import { streamLostAt } from './streams.js';
 import { clientLine, inOrder } from './timeline.js';
 import { count } from './wording.js';
 
-/** I2: what was answered is there, and asking again for the same is answered with the same intent. */
+/** I2: what was answered is there, is what was asked for, and asking again for the same is answered with the same intent. */
 export const submitsAreKept: Rule = (history, stories) => [
   ...missing(history, stories),
+  ...ofOthers(history, stories),
   ...severalAnswers(history, stories),
-  ...twoForOneStep(stories),
+  ...twoForOneCall(stories),
 ];
 
 /** I10: one step with other arguments is a conflict, and never on the wire. */
 export const conflictsStayHere: Rule = (history, stories) => [
-  ...stories.all.flatMap(severalBodies),
+  ...stories.all.flatMap((story) => [...otherBodies(story), ...otherArguments(story)]),
   ...mixedAnswers(history, stories),
 ];
 
@@ -49,27 +53,43 @@ function missing(history: History, stories: Stories): Finding[] {
   });
 }
 
-/** It was refused for a reason of its own (its token was over, say), and an operator can read it. */
+/** What an agent that keeps to the contract may be refused for: its authority was over, or it asked for something else. */
+const deserved: ReadonlySet<string | undefined> = new Set(['unauthenticated', 'run_closed', 'idempotency_conflict']);
+
+/** It was refused for a reason of its own, and an operator can read it. */
 function isKept({ ref }: ClientEntry, { database: { deadMessages } }: History): boolean {
-  return deadMessages.some(({ payload, error }) => {
-    const { code } = error as { readonly code?: string };
-    return payload.includes(`"${ref}"`) && code !== undefined && code !== 'unavailable' && code !== 'internal';
+  return deadMessages.some(
+    ({ payload, error }) => payload.includes(`"${ref}"`) && deserved.has((error as { readonly code?: string }).code),
+  );
+}
+
+/** An answer that names an intent of somebody else's, or does not know one that its client has been told of. */
+function ofOthers({ clients }: History, stories: Stories): Finding[] {
+  const told = new Map<string, number>();
+  return clients.flatMap((entry) => {
+    const { answer, at, operation, ref } = entry;
+    const id = answer?.intentId ?? null;
+    const before = told.get(nameOf(entry));
+    if (id !== null) told.set(nameOf(entry), Math.min(at, before ?? at));
+    const story = stories.all.find((each) => each.id === id);
+    if (story?.row && !isOf(story, entry)) {
+      const message = `the ${operation} of ${ref} was answered with intent ${id}, which is ${story.ref ?? 'of no known call'}`;
+      return [{ rule: 'I2' as const, message, story, lines: [clientLine(entry)] }];
+    }
+    if ((operation !== 'get' && operation !== 'cancel') || answer?.httpStatus !== 404) return [];
+    const message = `the ${operation} of ${ref} was answered 404, and its client had been told of the intent`;
+    return [{ rule: 'I2' as const, message, story: stories.of(entry) ?? null, lines: [clientLine(entry)] }];
   });
+}
+
+function isOf({ row, ref }: Story, entry: ClientEntry): boolean {
+  if (row?.runId !== entry.runId || row.tool !== entry.tool) return false;
+  return row.stepId === null ? ref === entry.ref : row.stepId === entry.stepId;
 }
 
 /** Acknowledged by a store that was lost or turned back afterwards, before it was admitted. */
 function isExcused({ at }: ClientEntry, history: History): boolean {
-  return at <= streamsLostAt(history);
-}
-
-/** Faults that take messages out of streams. */
-const losses: ReadonlySet<string> = new Set(['nats.wipe', 'nats.restore', 'nats.delete_stream']);
-
-/** The last time that streams may have lost what they held; minus infinity where they never did. */
-export function streamsLostAt({ meta, faults }: History): number {
-  if (!meta.excuses.streamsLost) return Number.NEGATIVE_INFINITY;
-  const lost = faults.filter(({ kind, happened }) => happened !== false && losses.has(kind));
-  return lost.length === 0 ? meta.healedAt : Math.max(...lost.map(({ at }) => at));
+  return at <= streamLostAt(history, 'INTENDANT_INTENTS');
 }
 
 function linesOf({ clients }: History, fits: (entry: ClientEntry) => boolean): TimelineLine[] {
@@ -98,30 +118,47 @@ function severalAnswers(history: History, stories: Stories): Finding[] {
   });
 }
 
-function twoForOneStep({ all }: Stories): Finding[] {
+/** A call is its step, or its arguments where it has none. */
+function twoForOneCall({ all }: Stories): Finding[] {
   const owners = new Map<string, Story>();
   return all.flatMap((story) => {
     const { row } = story;
-    if (row?.stepId == null) return [];
-    const step = JSON.stringify([row.tenant, row.runId, row.stepId, row.tool]);
-    const owner = owners.get(step);
-    owners.set(step, owner ?? story);
-    return owner
-      ? [
-          {
-            rule: 'I2' as const,
-            message: `step ${row.stepId} of ${row.tool} has two intents, ${owner.id} as well`,
-            story,
-          },
-        ]
-      : [];
+    if (row === null) return [];
+    const { tenant, runId, tool, stepId, fingerprint } = row;
+    const call = JSON.stringify([tenant, runId, tool, stepId === null ? { fingerprint } : { stepId }]);
+    const owner = owners.get(call);
+    owners.set(call, owner ?? story);
+    if (!owner) return [];
+    const name = stepId === null ? 'the same arguments without a step' : `step ${stepId}`;
+    return [{ rule: 'I2' as const, message: `${name} of ${tool} has two intents, ${owner.id} as well`, story }];
   });
 }
 
-function severalBodies(story: Story): Finding[] {
-  const bodies = new Set(story.requests.map(({ argsHash }) => argsHash));
-  if (bodies.size < 2) return [];
-  return [{ rule: 'I10', message: `requests with ${bodies.size} different bodies on the wire`, story }];
+/** What leaves is what was recorded; a read puts its arguments into its address. */
+function otherBodies(story: Story): Finding[] {
+  const args = recordedArgs(story);
+  if (args === null || isRead(story)) return [];
+  const expected = argsHash(args);
+  const other = [...story.requests, ...story.effects].find((line) => line.argsHash !== expected);
+  if (!other) return [];
+  const message = `${other.kind === 'request' ? 'a request' : 'an effect'} of attempt ${other.attemptId} has other arguments than were recorded`;
+  return [{ rule: 'I10', message, story }];
+}
+
+/** What is recorded is what was asked for. */
+function otherArguments(story: Story): Finding[] {
+  const args = recordedArgs(story);
+  const taken = story.clients.filter(
+    ({ operation, phase, answer }) => operation === 'submit' && phase === 'answered' && !isConflict(answer),
+  );
+  const asked = taken.map((entry) => entry.argsHash);
+  if (args === null || asked.length === 0 || asked.includes(argsHash(args))) return [];
+  return [{ rule: 'I10', message: 'recorded with arguments that nobody asked for', story }];
+}
+
+function recordedArgs({ events }: Story): Readonly<Record<string, unknown>> | null {
+  const proposal = events[0]?.data['proposal'] as { readonly args?: Readonly<Record<string, unknown>> } | undefined;
+  return proposal?.args ?? null;
 }
 
 function isConflict(answer: ClientEntry['answer']): boolean {

@@ -70,9 +70,12 @@ const table: Record<string, readonly [once: Parts, not: Parts]> = {
   'taken on, then polled': [
     {
       events: [recorded, started, [200, 'accepted', { attempt: 1 }]],
+      ledger: [{ at: 300, kind: 'poll', answer: 'done' }],
+    },
+    {
+      events: [recorded, started, [200, 'accepted', { attempt: 1 }]],
       ledger: [{ at: 300, kind: 'poll', answer: 'queued' }],
     },
-    { events: [recorded, started, [200, 'accepted', { attempt: 1 }]] },
   ],
   'taken on, then given up': [
     { events: [[200, 'attempt_not_executed', { cause: 'operation_failed' }]] },
@@ -164,8 +167,8 @@ const table: Record<string, readonly [once: Parts, not: Parts]> = {
     },
   ],
   'ambiguous publish': [
-    { faults: outage('cut', 'policy/0>nats', 12, undefined, { direction: 'to_client', after: 'HPUB' }) },
-    { faults: outage('cut', 'policy/0>nats', 12, undefined, { direction: 'to_server', after: 'HPUB' }) },
+    { faults: outage('cut', 'policy/0>nats', 12, undefined, { direction: 'to_client', after: 'HPUB intendant.' }) },
+    { faults: outage('cut', 'policy/0>nats', 12, undefined, { direction: 'to_client', after: '+ACK' }) },
   ],
   'published twice': [{ heard: 2 }, { heard: 1 }],
   'request cut on its way': [

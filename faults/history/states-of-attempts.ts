@@ -1,5 +1,6 @@
 import type { EventRow } from './database.js';
 import type { DangerousState, Evidence } from './evidence.js';
+import type { LedgerEntry } from './ledger.js';
 import type { AttemptTrace, IntentTrace } from './traces.js';
 
 const deadLetterReasons = {
@@ -90,7 +91,7 @@ export const statesOfAttempts: readonly DangerousState[] = [
     (trace) => trace.events.filter(({ type, data }) => type === 'committed' && data['proof'] === 'lookup').length,
   ),
   perIntent('taken on, then polled', 'The upstream answered 202 and was asked for the end until it told.', (trace) =>
-    trace.events.some(({ type }) => type === 'accepted') && trace.ledger.some(({ kind }) => kind === 'poll') ? 1 : 0,
+    trace.events.some(({ type }) => type === 'accepted') && trace.ledger.some(tellsTheEnd) ? 1 : 0,
   ),
   perIntent(
     'taken on, then given up',
@@ -203,4 +204,8 @@ function resends(trace: IntentTrace, basis: string): number {
 
 function corrections({ events }: IntentTrace, finding: string): number {
   return events.filter(({ type, data }) => type === 'corrected' && data['finding'] === finding).length;
+}
+
+function tellsTheEnd(line: LedgerEntry): boolean {
+  return line.kind === 'poll' && (line.answer === 'done' || line.answer === 'failed');
 }

@@ -16,13 +16,15 @@ export const statesOfOutages: readonly DangerousState[] = [
       outages.filter(
         (cut) =>
           cutsAnswer(cut, 'postgres') &&
+          cut.detail['after'] === 'append' &&
           history.database.events.some(({ committedAt }) => isJustBefore(committedAt, cut.from)),
       ).length,
   },
   {
     name: 'ambiguous publish',
     meaning: 'The connection was cut after a message was sent and before NATS could acknowledge it.',
-    count: ({ outages }) => outages.filter((cut) => cutsAnswer(cut, 'nats')).length,
+    count: ({ outages }) =>
+      outages.filter((cut) => cutsAnswer(cut, 'nats') && cut.detail['after'] === 'HPUB intendant.').length,
   },
   {
     name: 'published twice',
