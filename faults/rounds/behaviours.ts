@@ -100,8 +100,16 @@ const choices: readonly Choice[] = [
     make: (random) => within([{ then: random.pick(silent), inProgress: random.whole(1, 2) }]),
   },
   {
-    ...{ name: 'lookup behind', weight: 20, tools: ['searched'] },
+    ...{ name: 'lookup behind', weight: 6, tools: ['searched'] },
     make: (random) => within([{ then: random.pick(silent), lookup: `lag:${random.whole(100, 450)}` }]),
+  },
+  {
+    // Further behind than declared: the key is all that keeps a resend from being a second effect.
+    ...{ name: 'lookup far behind', weight: 5, tools: ['keyed', 'conditional'] },
+    make: (random) => {
+      const requests = [{ then: random.pick(silent), lookup: `lag:${random.whole(2_000, 3_500)}` } as const];
+      return { requests, beyondLimits: true, latestMs: 0 };
+    },
   },
   {
     ...{ name: 'lookup down', weight: 3, tools: searchable },

@@ -57,7 +57,7 @@ export const kinds: readonly Kind[] = [
   { kind: 'pause', weight: 5, forMs: beyondLeases, make: (random) => ({ kind: 'pause', replica: replica(random) }) },
   { kind: 'block', weight: 5, forMs: [500, 7_000], make: (random) => ({ kind: 'block', replica: replica(random) }) },
   { kind: 'fault_point', weight: 12, forMs: [6_000, 8_000], make: armed },
-  { kind: 'cut', weight: 20, forMs: [4_000, 4_000], make: cut },
+  { kind: 'cut', weight: 30, forMs: [4_000, 4_000], make: cut },
   {
     ...{ kind: 'delay', weight: 4, forMs: [1_000, 6_000] },
     make: (random) => ({ kind: 'delay', ...wire(random), ms: random.whole(20, 900) }),
@@ -67,7 +67,15 @@ export const kinds: readonly Kind[] = [
     make: (random) => ({ kind: 'blackhole', ...wire(random), direction: direction(random) }),
   },
   {
-    ...{ kind: 'partition', weight: 4, forMs: [500, 6_000] },
+    // What an upstream answers meanwhile is recorded when its lease is over, and others have decided without it.
+    ...{ kind: 'blackhole', weight: 8, forMs: beyondLeases },
+    make: (random) => ({
+      ...{ kind: 'blackhole', direction: 'both', leg: 'postgres' },
+      replica: random.pick(replicaNames.filter((name) => roleOf(name) === 'dispatcher')),
+    }),
+  },
+  {
+    ...{ kind: 'partition', weight: 8, forMs: [500, 6_000] },
     make: (random) => ({ kind: 'partition', ...wire(random) }),
   },
   {
@@ -77,9 +85,9 @@ export const kinds: readonly Kind[] = [
   { kind: 'postgres.crash', weight: 8, forMs: [200, 1_500], make: () => ({ kind: 'postgres.crash' }) },
   { kind: 'postgres.stop', weight: 4, forMs: [200, 1_500], make: () => ({ kind: 'postgres.stop' }) },
   { kind: 'postgres.pause', weight: 4, forMs: [500, 3_000], make: () => ({ kind: 'postgres.pause' }) },
-  { kind: 'postgres.read_only', weight: 6, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
+  { kind: 'postgres.read_only', weight: 24, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
   { kind: 'postgres.hold', weight: 10, forMs: [500, 2_000], make: () => ({ kind: 'postgres.hold' }) },
-  { kind: 'postgres.exhaust', weight: 10, forMs: [1_000, 3_000], make: () => ({ kind: 'postgres.exhaust' }) },
+  { kind: 'postgres.exhaust', weight: 16, forMs: [1_000, 3_000], make: () => ({ kind: 'postgres.exhaust' }) },
   {
     ...{ kind: 'postgres.terminate', weight: 5, forMs: [0, 0] },
     make: (random) => ({ kind: 'postgres.terminate', most: random.whole(1, 12) }),
@@ -103,13 +111,13 @@ export const kinds: readonly Kind[] = [
     make: (random, t) => ({ kind: 'nats.pause', node: node(random, t) }),
   },
   {
-    ...{ kind: 'nats.leader', weight: 10, forMs: [500, 3_000] },
+    ...{ kind: 'nats.leader', weight: 14, forMs: [500, 3_000] },
     make: (random) => ({ kind: 'nats.leader', stream: random.pick(streamNames) }),
   },
   { kind: 'nats.wipe', weight: 6, forMs: [0, 0], make: wipe },
-  { kind: 'nats.restore', weight: 4, forMs: [2_000, 6_000], make: () => ({ kind: 'nats.restore' }) },
+  { kind: 'nats.restore', weight: 5, forMs: [2_000, 6_000], make: () => ({ kind: 'nats.restore' }) },
   {
-    ...{ kind: 'nats.delete_consumer', weight: 4, forMs: [0, 0] },
+    ...{ kind: 'nats.delete_consumer', weight: 5, forMs: [0, 0] },
     make: (random) => ({ kind: 'nats.delete_consumer', ...random.pick(consumers) }),
   },
   {
@@ -124,7 +132,7 @@ export const kinds: readonly Kind[] = [
   { kind: 'upstream', weight: 4, forMs: [0, 0], make: upstream },
 ];
 
-export const faultKinds: readonly Breakage['kind'][] = kinds.map(({ kind }) => kind);
+export const faultKinds: readonly Breakage['kind'][] = [...new Set(kinds.map(({ kind }) => kind))];
 
 function replica(random: Random): ReplicaName {
   // Whoever calls out has the most to lose.
@@ -191,7 +199,7 @@ const turningPoints: Readonly<Record<Role, readonly (readonly [leg: Leg, after: 
 };
 
 function cut(random: Random): Breakage {
-  const leg = random.pick(['postgres', 'nats', 'upstream'] as const);
+  const leg = random.pick(['postgres', 'postgres', 'nats', 'upstream'] as const);
   const possible = replicaNames.flatMap((name) =>
     turningPoints[roleOf(name)].flatMap(([each, after]) => (each === leg ? [{ name, after }] : [])),
   );
