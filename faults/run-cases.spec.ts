@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CaseReport, FaultCase, Layer } from './case.js';
 import type { Machine } from './machine.js';
+import { keptFile } from './rounds/kept-round.js';
 import { runCases } from './run-cases.js';
 
 const machine = { stateDir: '' } as Machine;
@@ -39,6 +40,19 @@ test('a case that failed leaves its directory with the file it can be run again 
   expect(written).toEqual({ layer: 'L3', name: 'bad', replay: { name: 'bad' } });
   expect(reports.find(({ name }) => name === 'bad')?.replayFile).toMatch(/replay\.json$/);
   expect(lines.join('\n')).toContain('✗ L3 bad (0.1 s): 1 violation (I1): two effects');
+});
+
+test('a case that held leaves only what it can be judged again by', async () => {
+  const { dir, options } = fixture();
+  const keeping: FaultCase = {
+    ...caseOf('keeping', 'L5', async () => ({})),
+    run: async (context) => {
+      for (const name of [keptFile, 'ledger.jsonl']) writeFileSync(path.join(context.dir, name), '');
+      return { ...held, name: 'keeping', layer: 'L5', replay: {} };
+    },
+  };
+  await runCases([keeping], options);
+  expect(readdirSync(path.join(dir, '1'))).toEqual([keptFile]);
 });
 
 test('a case that throws counts as broken and stops no other', async () => {

@@ -1,0 +1,31 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { CaseReport } from '../case.js';
+import { historyOf } from '../history/dangerous-states.spec-helper.js';
+import { judgeAgain, type KeptRound, keep } from './kept-round.js';
+import { planRound } from './plan.js';
+
+const plan = planRound(7, { short: true, shape: { oldNats: false } });
+const told: CaseReport = {
+  ...{ name: 'round 7', layer: 'L5', seed: 7, seconds: 60, intents: 1, violations: [] },
+  ...{ faults: {}, reached: {}, figures: {}, replay: { plan } },
+};
+
+it('judges the rounds of a run again by what is kept of them, and leaves the others as they were told', async () => {
+  const run = mkdtempSync(path.join(os.tmpdir(), 'intendant-kept-'));
+  onTestFinished(() => rmSync(run, { recursive: true, force: true }));
+  for (const dir of ['1', '2']) mkdirSync(path.join(run, dir));
+  const violation = { rule: 'rest', message: 'it did not come to rest', intentId: null, timeline: [] };
+  // A row without events, which the rules of then did not know to be wrong.
+  const round: KeptRound = {
+    ...{ plan, history: historyOf({}), violations: [violation], problems: ['kill: gone'], seconds: 61 },
+  };
+  await keep(path.join(run, '1'), round);
+  const broken: CaseReport = { ...told, name: 'round 8', broken: 'no port' };
+  const [again, same] = await judgeAgain(run, [told, broken]);
+  expect(again).toMatchObject({ name: 'round 7', seconds: 61, intents: 1, figures: { faultsNotCarriedOut: 1 } });
+  expect(again?.violations.map(({ rule }) => rule)).toEqual(['rest', 'I8', 'I9']);
+  expect(same).toBe(broken);
+});
