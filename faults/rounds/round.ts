@@ -99,7 +99,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const history = { meta, clients: [...clients].sort((a, b) => a.at - b.at), ...collected };
     return {
       history,
-      violations: clientViolations(agents.surprises, unanswered, moving),
+      violations: [...clientViolations(agents.surprises, unanswered, moving), ...denials(history)],
       problems: breakages.problems,
     };
   } catch (error) {
@@ -150,6 +150,15 @@ function excusesOf({ permanent, intents }: RoundPlan, faults: History['faults'])
     beyondLimits: intents.filter(({ upstream }) => upstream.beyondLimits).map(({ ref }) => ref),
     silentTools: permanent?.kind === 'silent_lookups' ? [toolName(permanent.tool)] : [],
   };
+}
+
+/** Every agent may do what it asks for. */
+function denials({ database: { intents } }: History): Violation[] {
+  return intents.flatMap(({ id, state, tool, reason }) =>
+    state === 'denied'
+      ? [{ rule: 'contract', message: `intent ${id} of ${tool} was denied: ${reason}`, intentId: id, timeline: [] }]
+      : [],
+  );
 }
 
 /** Whoever keeps to the contract is answered, and with nothing that only others deserve. */
