@@ -85,7 +85,7 @@ export const kinds: readonly Kind[] = [
   { kind: 'postgres.crash', weight: 8, forMs: [200, 1_500], make: () => ({ kind: 'postgres.crash' }) },
   { kind: 'postgres.stop', weight: 4, forMs: [200, 1_500], make: () => ({ kind: 'postgres.stop' }) },
   { kind: 'postgres.pause', weight: 4, forMs: [500, 3_000], make: () => ({ kind: 'postgres.pause' }) },
-  { kind: 'postgres.read_only', weight: 24, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
+  { kind: 'postgres.read_only', weight: 12, forMs: [500, 2_500], make: () => ({ kind: 'postgres.read_only' }) },
   { kind: 'postgres.hold', weight: 10, forMs: [500, 2_000], make: () => ({ kind: 'postgres.hold' }) },
   { kind: 'postgres.exhaust', weight: 16, forMs: [1_000, 3_000], make: () => ({ kind: 'postgres.exhaust' }) },
   {
@@ -111,7 +111,7 @@ export const kinds: readonly Kind[] = [
     make: (random, t) => ({ kind: 'nats.pause', node: node(random, t) }),
   },
   {
-    ...{ kind: 'nats.leader', weight: 14, forMs: [500, 3_000] },
+    ...{ kind: 'nats.leader', weight: 20, forMs: [500, 3_000] },
     make: (random) => ({ kind: 'nats.leader', stream: random.pick(streamNames) }),
   },
   { kind: 'nats.wipe', weight: 6, forMs: [0, 0], make: wipe },
@@ -199,7 +199,7 @@ const turningPoints: Readonly<Record<Role, readonly (readonly [leg: Leg, after: 
 };
 
 function cut(random: Random): Breakage {
-  const leg = random.pick(['postgres', 'postgres', 'nats', 'upstream'] as const);
+  const leg = random.pick(['postgres', 'nats', 'nats', 'upstream'] as const);
   const possible = replicaNames.flatMap((name) =>
     turningPoints[roleOf(name)].flatMap(([each, after]) => (each === leg ? [{ name, after }] : [])),
   );

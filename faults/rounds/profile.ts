@@ -15,9 +15,7 @@ export interface Profile {
 }
 
 export function planProfile(seed: number, random: Random): Profile {
-  // Two kinds by turns, so that after a few dozen rounds each was there often; the others by chance.
-  const turn = [0, 1].map((n) => faultKinds[(seed * 2 + n) % faultKinds.length] as string);
-  const faults = faultKinds.filter((kind) => turn.includes(kind) || random.chance(0.4));
+  const faults = faultsOf(seed, random);
   const some = random.some(misbehaviours, 0.6);
   return {
     faults,
@@ -25,4 +23,14 @@ export function planProfile(seed: number, random: Random): Profile {
     misbehaving: random.pick([0.2, 0.4, 0.6]),
     faultsPerMinute: random.pick([30, 50, 80]),
   };
+}
+
+/** Of a round with few kinds, which then come again and again. */
+const few = 4;
+
+/** Every second round has few kinds, by turns, so that each of them comes often somewhere; the others have many, by chance. */
+function faultsOf(seed: number, random: Random): readonly string[] {
+  if (seed % 2 === 0) return faultKinds.filter(() => random.chance(0.4));
+  const turn = Math.floor(seed / 2) * few;
+  return Array.from({ length: few }, (_, n) => faultKinds[(turn + n) % faultKinds.length] as string);
 }
