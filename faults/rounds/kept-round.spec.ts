@@ -20,7 +20,14 @@ it('judges the rounds of a run again by what is kept of them, and leaves the oth
   const violation = { rule: 'rest', message: 'it did not come to rest', intentId: null, timeline: [] };
   // A row without events, which the rules of then did not know to be wrong.
   const round: KeptRound = {
-    ...{ plan, history: historyOf({}), violations: [violation], problems: ['kill: gone'], seconds: 61 },
+    ...{
+      plan,
+      history: historyOf({}),
+      violations: [violation],
+      problems: ['kill: gone'],
+      late: { rigMs: 12.3, upstreamMs: 4 },
+      seconds: 61,
+    },
   };
   await keep(path.join(run, '1'), round);
   const broken: CaseReport = { ...told, name: 'round 8', broken: 'no port' };

@@ -41,9 +41,11 @@ export class Operator {
     const { signal } = this.options;
     while (!signal.aborted) {
       // PostgreSQL may be away; then there is nothing to see.
-      for (const letter of await this.open().catch(() => [])) {
-        if (!signal.aborted && Date.now() - letter.since > slowerThanMs) await this.#deal(letter);
-      }
+      const letters = await this.open().catch(() => []);
+      const due = letters.filter(({ since }) => Date.now() - since > slowerThanMs);
+      // A line that is being written cannot be read yet.
+      const lines = due.length > 0 ? await this.options.ledger().catch(() => null) : null;
+      for (const letter of due) if (lines !== null && !signal.aborted) await this.#deal(letter, lines);
       await pause(everyMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -58,11 +60,11 @@ export class Operator {
     return this.#plans.get(ref) ?? 'leave';
   }
 
-  async #deal(letter: DeadLetter): Promise<void> {
+  async #deal(letter: DeadLetter, lines: readonly LedgerEntry[]): Promise<void> {
     const { log } = this.options;
     const { intentId, ref, tool, runId, stepId } = letter;
     const operation = this.#planOf(ref) === 'replay' ? 'replay' : 'resolve';
-    const found = operation === 'resolve' ? await this.#whatHappened(letter) : null;
+    const found = operation === 'resolve' ? whatHappened(letter, lines) : null;
     if (operation === 'resolve' && found === null) return;
     const about = { operation, via: 'http', ref, tool, runId, stepId, argsHash: null } as const;
     const answer = await log.ask(about, patienceMs, (signal) =>
@@ -78,21 +80,18 @@ export class Operator {
     return channel.ask('POST', '/v1/dead-letters/replay', operatorKey, { body, signal });
   }
 
-  /** The truth, which is what the upstream's ledger holds; null while a request may still be on its way there. */
-  async #whatHappened({ key, attempts, since }: DeadLetter): Promise<Happened | null> {
-    // A line that is being written cannot be read yet.
-    const lines = await this.options.ledger().catch(() => null);
-    if (lines === null) return null;
-    const effect = lines.find((line) => line.kind === 'effect' && line.key === key);
-    if (effect?.kind === 'effect') return { outcome: 'executed', externalId: effect.externalId };
-    const arrived = new Set(lines.flatMap((line) => (line.kind === 'request' ? [line.attemptId] : [])));
-    const all = attempts.every((id) => arrived.has(id));
-    return all || Date.now() - since > onItsWayMs ? { outcome: 'not_executed' } : null;
-  }
-
   async #resolve({ intentId }: DeadLetter, found: Happened, signal: AbortSignal): Promise<ClientAnswer> {
     const { channel, operatorKey } = this.options;
     const body = { ...found, evidence: 'read in the books of the upstream' };
     return channel.ask('POST', `/v1/intents/${intentId}/resolve`, operatorKey, { body, signal });
   }
+}
+
+/** The truth, which is what the upstream's ledger holds; null while a request may still be on its way there. */
+function whatHappened({ key, attempts, since }: DeadLetter, lines: readonly LedgerEntry[]): Happened | null {
+  const effect = lines.find((line) => line.kind === 'effect' && line.key === key);
+  if (effect?.kind === 'effect') return { outcome: 'executed', externalId: effect.externalId };
+  const arrived = new Set(lines.flatMap((line) => (line.kind === 'request' ? [line.attemptId] : [])));
+  const all = attempts.every((id) => arrived.has(id));
+  return all || Date.now() - since > onItsWayMs ? { outcome: 'not_executed' } : null;
 }

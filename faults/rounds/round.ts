@@ -6,6 +6,7 @@ import type { Violation } from '../history/violation.js';
 import type { Machine } from '../machine.js';
 import { rigTime } from '../rig/fault-log.js';
 import type { Installation } from '../rig/installation.js';
+import { type Lateness, watchLateness } from '../rig/lateness.js';
 import { root } from '../rig/root.js';
 import { startInstallation } from '../rig/start-installation.js';
 import { promisesOf } from '../rig/tool-promises.js';
@@ -23,6 +24,8 @@ import { upstreamRules } from './upstream-rules.js';
 import { World } from './world.js';
 
 export const toolsDir = path.join(root, 'faults', 'tools');
+/** A request that the rig itself holds up for longer breaks what tool files declare, and proves nothing, in ms. */
+const latestMs = 2_000;
 /** How long what is broken last may take to be mended, in ms. */
 const mendMs = 240_000;
 
@@ -40,6 +43,14 @@ export interface Round {
   readonly violations: readonly Violation[];
   /** What could not be broken as planned. */
   readonly problems: readonly string[];
+  readonly late: Lateness;
+}
+
+class TooLate extends Error {
+  constructor({ rigMs, upstreamMs }: Lateness) {
+    const rig = `the rig was held up for ${seconds(rigMs)}`;
+    super(`${rig} and its upstream for ${seconds(upstreamMs)}: this machine has too much else to do`);
+  }
 }
 
 /** Runs one round: load and faults, heal, rest, freeze. @throws when the rig itself fails, or the run is ended */
@@ -53,6 +64,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
   });
   try {
     const startedAt = rigTime();
+    const watch = watchLateness(installation.upstream.url);
     const log = new ClientLog();
     const world = new World(databaseUrl);
     const ending = AbortSignal.any([signal, frozen.signal]);
@@ -77,14 +89,17 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
 
     // How long services take to be ready again is a part of what is judged.
     const healedAt = await heal(installation, plan);
-    const latest = Math.max(0, ...plan.intents.map(({ upstream }) => upstream.latestMs));
+    const lastEffectMs = Math.max(0, ...plan.intents.map(({ upstream }) => upstream.latestMs));
     const tools = await promisesOf(toolsDir);
     const bound = boundMs(tools, plan.permanent);
     say(`healed after ${seconds(healedAt - startedAt)}; it has to come to rest within ${seconds(bound)}`);
-    const parties = { agents, operator, world, nats: channel.nats, effectsUntil: healedAt + latest };
+    const parties = { agents, operator, world, nats: channel.nats, effectsUntil: healedAt + lastEffectMs };
     const moving = await untilAtRest(parties, healedAt + bound - rigTime(), signal);
     signal.throwIfAborted();
     const frozenAt = rigTime();
+    const late = await watch.stop();
+    say(`the rig was held up for ${seconds(late.rigMs)} at most, and its upstream for ${seconds(late.upstreamMs)}`);
+    if (Math.max(late.rigMs, late.upstreamMs) > latestMs) throw new TooLate(late);
     say(moving === null ? `at rest after ${seconds(frozenAt - healedAt)}` : `not at rest: ${moving}`);
     const unanswered = agents.waiting;
     frozen.abort();
@@ -99,6 +114,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const history = { meta, clients: [...clients].sort((a, b) => a.at - b.at), ...collected };
     return {
       history,
+      late,
       violations: [...clientViolations(agents.surprises, unanswered, moving), ...denials(history)],
       problems: breakages.problems,
     };

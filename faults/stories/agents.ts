@@ -93,7 +93,7 @@ export const agents: readonly Story[] = [
     id: 'S13',
     what: 'six restarts with an upstream that is not ready',
     tests: [
-      ['stories-outages', 'six restarts while the upstream is not there count no wire attempt and park nothing (S13)'],
+      ['stories-outages', 'restarts while the upstream is not there count no wire attempt and park nothing (S13)'],
     ],
   },
   {
