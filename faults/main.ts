@@ -1,23 +1,37 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { CaseReport, FaultCase } from './case.js';
+import type { CaseReport, FaultCase, Layer } from './case.js';
 import { caseAgain, chosenCases } from './layers.js';
 import { type Machine, readMachine } from './machine.js';
 import { runGate } from './mutations/gate.js';
-import { type Options, readOptions, usage } from './options.js';
+import { endlessRounds, type Options, readOptions, usage } from './options.js';
 import { htmlReport } from './report/html-report.js';
 import { jsonReport, readReport } from './report/json-report.js';
 import { addUp, type RunReport } from './report/run-report.js';
 import { textReport } from './report/text-report.js';
 import { judgeAgain } from './rounds/kept-round.js';
 import { runCases } from './run-cases.js';
+import { waiting } from './stories/layer.js';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-async function write(run: RunReport, files: readonly (string | null)[]): Promise<void> {
-  for (const file of files) {
-    if (file !== null) await writeFile(file, file.endsWith('.html') ? htmlReport(run) : jsonReport(run));
-  }
+interface Files {
+  readonly json: readonly (string | null)[];
+  readonly html: readonly (string | null)[];
+}
+
+async function write(run: RunReport, { json, html }: Files): Promise<void> {
+  for (const file of json) if (file !== null) await writeFile(file, jsonReport(run));
+  for (const file of html) if (file !== null) await writeFile(file, htmlReport(run));
+}
+
+/** Whoever asks for a report in a directory that is not there finds out now, and not when the run is over. */
+async function makeRoom({ json, html }: Options): Promise<void> {
+  for (const file of [json, html]) if (file !== null) await mkdir(path.dirname(file), { recursive: true });
+}
+
+function held({ cases }: RunReport): boolean {
+  return cases.length > 0 && cases.every((each) => each.violations.length === 0 && each.broken === undefined);
 }
 
 async function run(cases: readonly FaultCase[], machine: Machine, options: Options): Promise<boolean> {
@@ -29,16 +43,32 @@ async function run(cases: readonly FaultCase[], machine: Machine, options: Optio
   const page = path.join(dir, 'report.html');
   const reportOf = (reports: readonly CaseReport[]): RunReport => {
     const seconds = (Date.now() - startedAt) / 1_000;
-    return { startedAt, seconds, seed: options.seed, commit: machine.commit, options, cases: reports };
+    const notRun = countable(cases, options) - countable(reports, options);
+    return { startedAt, seconds, seed: options.seed, commit: machine.commit, options, cases: reports, notRun };
   };
-  const files = [page, path.join(dir, 'report.json'), options.json, options.html];
+  const files = { json: [path.join(dir, 'report.json'), options.json], html: [page, options.html] };
   const ended = (reports: readonly CaseReport[]) => write(reportOf(reports), files);
   const reports = await runCases(cases, {
-    ...{ machine, dir, workers: options.workers, failFast: options.failFast, until, say, signal: aborted(), ended },
+    ...{
+      machine,
+      dir,
+      seed: options.seed,
+      workers: options.workers,
+      failFast: options.failFast,
+      until,
+      say,
+      signal: aborted(),
+      ended,
+    },
   });
   say(textReport(reportOf(reports)));
   say(`report: ${path.relative(process.cwd(), page)}`);
-  return reports.length > 0 && reports.every((each) => each.violations.length === 0 && each.broken === undefined);
+  return held(reportOf(reports));
+}
+
+/** Rounds without end are no cases that could be left out. */
+function countable(cases: readonly { readonly layer: Layer }[], { rounds }: Options): number {
+  return rounds === endlessRounds ? cases.filter(({ layer }) => layer !== 'L5').length : cases.length;
 }
 
 async function gate(machine: Machine, names: readonly string[], allLayers: boolean): Promise<boolean> {
@@ -58,8 +88,8 @@ async function sum({ addUp: files, json, html }: Options): Promise<boolean> {
   const reports = await Promise.all(files.map(async (file) => readReport(await readFile(file, 'utf8'), file)));
   const report = addUp(reports);
   say(textReport(report));
-  await write(report, [json, html]);
-  return true;
+  await write(report, { json: [json], html: [html] });
+  return held(report);
 }
 
 /** What is kept of the rounds of earlier runs, under the present rules. */
@@ -71,14 +101,25 @@ async function again({ judge: dirs, json, html }: Options): Promise<boolean> {
     }),
   );
   const judged: RunReport[] = [];
-  for (const { dir, report } of reports) judged.push({ ...report, cases: await judgeAgain(dir, report.cases) });
+  for (const { dir, report } of reports) {
+    const { cases, judged: n } = await judgeAgain(dir, report.cases);
+    const others = cases.length - n;
+    say(`${dir}: ${n} rounds judged again${others > 0 ? `, and ${others} cases taken over as they were told` : ''}`);
+    if (n === 0) throw new Error(`--judge: ${dir} has kept no round that could be judged again`);
+    judged.push({ ...report, cases });
+  }
   const report = addUp(judged);
   say(textReport(report));
-  await write(report, [json, html]);
-  return report.cases.every(({ violations, broken }) => violations.length === 0 && broken === undefined);
+  await write(report, { json: [json], html: [html] });
+  return held(report);
 }
 
 async function main(options: Options): Promise<boolean> {
+  if (options.help) {
+    say(usage);
+    return true;
+  }
+  await makeRoom(options);
   if (options.judge.length > 0) return again(options);
   if (options.addUp.length > 0) return sum(options);
   const machine = readMachine(process.env['RUN_FILE']);
@@ -87,6 +128,7 @@ async function main(options: Options): Promise<boolean> {
     options.replay === null ? await chosenCases(options) : [caseAgain(await readFile(options.replay, 'utf8'))];
   if (!options.list) return run(cases, machine, options);
   for (const { layer, name } of cases) say(`${layer} ${name}`);
+  for (const story of waiting) say(`L4 ${story}`);
   return true;
 }
 

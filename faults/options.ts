@@ -18,6 +18,8 @@ export interface Options {
   readonly cases: readonly string[];
   /** A file of a case that failed, to run exactly that one again; null for none. */
   readonly replay: string | null;
+  /** Whether it is only said what there is. */
+  readonly help: boolean;
   /** Whether the cases are only listed. */
   readonly list: boolean;
   /** Whether the mutation gate runs instead: `all`, or names of mutants; null when not. */
@@ -35,9 +37,10 @@ export interface Options {
 
 export const usage = `npm run faults -- [options]
   --layers A,B      only these of ${layers.join(', ')} (docs/fault-testing.md)
-  --rounds N        random rounds (10; with --short 2, side by side)
+  --rounds N        random rounds (10; with --short 2, side by side); without --layers or --case nothing else
   --seed S          of everything random; printed at the start when it is not given
-  --case A,B        only these cases; --list names them
+  --case A,B        only these cases, by the names that --list prints
+  --list            name all cases, and the stories that wait for their feature
   --replay FILE     run a case that failed again, from the file that its failure named
   --minutes M       begin no further case after so many minutes; with --layers L5, rounds without end until then
   --workers N       rounds at the same time (1)
@@ -49,6 +52,9 @@ export const usage = `npm run faults -- [options]
   --judge A,B       judge the rounds of earlier runs (their directories) again instead
   --json FILE       write the report as JSON
   --html FILE       write the report as a page of its own`;
+
+/** More than anybody waits for. */
+export const endlessRounds = 10_000;
 
 /** @throws with a message for the user when something is not right. */
 export function readOptions(args: readonly string[]): Options {
@@ -67,6 +73,7 @@ export function readOptions(args: readonly string[]): Options {
       short: flag,
       'fail-fast': flag,
       list: flag,
+      help: { type: 'boolean', short: 'h' },
       mutants: text,
       'all-layers': flag,
       'add-up': text,
@@ -76,24 +83,25 @@ export function readOptions(args: readonly string[]): Options {
     },
   });
   const minutes = values.minutes === undefined ? null : whole('--minutes', values.minutes, 1);
-  const chosen = list(values.layers);
+  const chosen = some('--layers', values.layers);
   // Rounds without end are what is left when time is the limit.
   const endless = minutes !== null && values.rounds === undefined;
   return {
-    layers: chosen.length === 0 ? layers : chosen.map(layerOf),
+    layers: chosen.length > 0 ? chosen.map(layerOf) : values.rounds === undefined ? layers : ['L5'],
     seed: values.seed === undefined ? Date.now() % 1_000_000_000 : whole('--seed', values.seed, 0),
-    rounds: endless ? 10_000 : whole('--rounds', values.rounds ?? (values.short ? '2' : '10'), 1),
+    rounds: endless ? endlessRounds : whole('--rounds', values.rounds ?? (values.short ? '2' : '10'), 1),
     minutes,
     workers: whole('--workers', values.workers ?? (values.short ? '2' : '1'), 1),
     failFast: values['fail-fast'] ?? false,
     short: values.short ?? false,
-    cases: list(values.case),
+    cases: some('--case', values.case),
     replay: values.replay ?? null,
+    help: values.help ?? false,
     list: values.list ?? false,
     mutants: values.mutants === undefined ? null : list(values.mutants),
     allLayers: values['all-layers'] ?? false,
-    addUp: list(values['add-up']),
-    judge: list(values.judge),
+    addUp: some('--add-up', values['add-up']),
+    judge: some('--judge', values.judge),
     json: values.json ?? null,
     html: values.html ?? null,
   };
@@ -105,6 +113,13 @@ function withValue(args: readonly string[], name: string, value: string): string
     const next = args[at + 1];
     return arg === name && (next === undefined || next.startsWith('--')) ? [arg, value] : [arg];
   });
+}
+
+/** @throws when the option is there and names nothing */
+function some(option: string, value: string | undefined): string[] {
+  const names = list(value);
+  if (value !== undefined && names.length === 0) throw new Error(`${option} must name something; got "${value}"`);
+  return names;
 }
 
 function list(value: string | undefined): string[] {

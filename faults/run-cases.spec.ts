@@ -16,7 +16,7 @@ function fixture(until: number | null = null, workers = 2) {
   const lines: string[] = [];
   const end = new AbortController();
   const options = {
-    ...{ machine, dir, workers, until, failFast: false },
+    ...{ machine, dir, seed: 7, workers, until, failFast: false },
     ...{ say: (line: string) => void lines.push(line), signal: end.signal },
   };
   return { dir, lines, end, options };
@@ -63,10 +63,14 @@ test('a case that throws counts as broken and stops no other', async () => {
     }),
     caseOf('good', 'L2', async () => ({})),
   ];
-  expect((await runCases(cases, options)).map(({ name, broken }) => [name, broken])).toEqual([
+  const reports = await runCases(cases, options);
+  expect(reports.map(({ name, broken }) => [name, broken])).toEqual([
     ['thrown', 'no database'],
     ['good', undefined],
   ]);
+  // Its name and the seed of the run are all that it can be run again from.
+  expect(reports[0]).toMatchObject({ seed: 7 });
+  expect(reports[0]).not.toHaveProperty('replayFile');
 });
 
 test('rounds run side by side and everything below them alone', async () => {

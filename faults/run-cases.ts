@@ -6,6 +6,8 @@ import { keptFile } from './rounds/kept-round.js';
 
 export interface RunOptions {
   readonly machine: Machine;
+  /** Of the run. */
+  readonly seed: number;
   /** A directory of its own for this run. */
   readonly dir: string;
   /** Cases at the same time; those below L5 watch the clock and have the machine for themselves. */
@@ -54,7 +56,7 @@ async function runCase(
   const startedAt = performance.now();
   const report = await each
     .run({ machine, dir, say: (line) => say(`${each.name}: ${line}`), following, signal })
-    .catch((error: unknown) => broken(each, error, (performance.now() - startedAt) / 1_000));
+    .catch((error: unknown) => broken(each, error, options.seed, (performance.now() - startedAt) / 1_000));
   if (signal.aborted) return null;
   const { violations, seconds, intents } = report;
   if (violations.length === 0 && report.broken === undefined) {
@@ -62,9 +64,10 @@ async function runCase(
     say(`✓ ${each.layer} ${each.name} (${seconds.toFixed(1)} s${intents > 0 ? `, ${intents} intents` : ''})`);
     return report;
   }
+  say(`✗ ${each.layer} ${each.name} (${seconds.toFixed(1)} s): ${whatFailed(report)}`);
+  if (Object.keys(report.replay).length === 0) return report;
   const file = replayFile(dir);
   await writeFile(file, `${JSON.stringify({ layer: each.layer, name: each.name, replay: report.replay }, null, 2)}\n`);
-  say(`✗ ${each.layer} ${each.name} (${seconds.toFixed(1)} s): ${whatFailed(report)}`);
   say(`  again: npm run faults -- --replay ${path.relative(process.cwd(), file)}`);
   return { ...report, replayFile: path.relative(process.cwd(), file) };
 }
@@ -88,8 +91,9 @@ function whatFailed({ broken, violations }: CaseReport): string {
   return `${violations.length} violation${violations.length === 1 ? '' : 's'} (${rules}): ${violations[0]?.message}`;
 }
 
-function broken({ name, layer }: FaultCase, error: unknown, seconds: number): CaseReport {
+/** It threw, and has told nothing that it could be run again from but its name. */
+function broken({ name, layer }: FaultCase, error: unknown, seed: number, seconds: number): CaseReport {
   const why = error instanceof Error ? error.message : String(error);
   const none = { intents: 0, faults: {}, reached: {}, figures: {}, violations: [] };
-  return { ...none, name, layer, broken: why, seed: 0, seconds, replay: { name } };
+  return { ...none, name, layer, broken: why, seed, seconds, replay: {} };
 }

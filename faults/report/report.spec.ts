@@ -37,6 +37,9 @@ describe('the text report', () => {
       /1 round, 300 intents in all\. No violation in 1 case\.\n$/,
     );
     expect(textReport(runReport([]))).toMatch(/No case was run\.\n$/);
+    const ended = runReport([caseReport('round 7')], { notRun: 8 });
+    expect(textReport(ended)).toMatch(/No violation in 1 case\. 8 of 9 cases not run\.\n$/);
+    expect(textReport(addUp([ended]))).toContain('8 of 9 cases not run.');
   });
 
   it('lets nobody steer the terminal or write lines of their own', () => {

@@ -14,11 +14,13 @@ export interface RunFacts {
 /** What a run came to: every case that was judged, and what it takes to run it again. */
 export interface RunReport extends RunFacts {
   readonly cases: readonly CaseReport[];
+  /** Cases that were asked for and not run: the time was over, or the run was ended. Left out: none. */
+  readonly notRun?: number;
   /** The runs that it was added up from; left out where it is one run. */
   readonly runs?: readonly RunFacts[];
 }
 
-export function runsOf({ cases: _, runs, ...run }: RunReport): readonly RunFacts[] {
+export function runsOf({ cases: _, notRun: __, runs, ...run }: RunReport): readonly RunFacts[] {
   return runs ?? [run];
 }
 
@@ -36,5 +38,6 @@ export function addUp(reports: readonly RunReport[]): RunReport {
     );
   }
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
-  return { ...first, seconds, cases: reports.flatMap(({ cases }) => cases), runs };
+  const notRun = reports.reduce((sum, report) => sum + (report.notRun ?? 0), 0);
+  return { ...first, seconds, cases: reports.flatMap(({ cases }) => cases), notRun, runs };
 }

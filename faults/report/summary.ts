@@ -28,6 +28,7 @@ export interface StateCount extends Count {
 export interface Summary {
   readonly layers: readonly LayerSummary[];
   readonly cases: number;
+  readonly notRun: number;
   /** Random rounds. */
   readonly rounds: number;
   readonly intents: number;
@@ -43,11 +44,12 @@ export interface Summary {
   readonly broken: readonly CaseReport[];
 }
 
-export function summaryOf({ cases }: RunReport): Summary {
+export function summaryOf({ cases, notRun = 0 }: RunReport): Summary {
   const states = statesOf(cases);
   return {
     layers: layers.flatMap((layer) => layerOf(layer, cases)),
     cases: cases.length,
+    notRun,
     rounds: cases.filter(({ layer }) => layer === 'L5').length,
     intents: sum(cases.map(({ intents }) => intents)),
     violations: sum(cases.map(({ violations }) => violations.length)),

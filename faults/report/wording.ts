@@ -3,13 +3,14 @@ import type { RunFacts } from './run-report.js';
 import type { Summary } from './summary.js';
 
 /** The outcome in one sentence. */
-export function verdictOf({ cases, violations, failed, broken }: Summary): string {
+export function verdictOf({ cases, notRun, violations, failed, broken }: Summary): string {
   const parts = [
     violations > 0 && `${plural(violations, 'violation')} in ${failed.length} of ${plural(cases, 'case')}`,
     broken.length > 0 && `${plural(broken.length, 'case')} could not be judged`,
   ].filter((part) => part !== false);
-  if (cases === 0) return 'No case was run.';
-  return parts.length === 0 ? `No violation in ${plural(cases, 'case')}.` : `${parts.join('; ')}.`;
+  const left = notRun > 0 ? ` ${number(notRun)} of ${plural(cases + notRun, 'case')} not run.` : '';
+  if (cases === 0) return `No case was run.${left}`;
+  return `${parts.length === 0 ? `No violation in ${plural(cases, 'case')}` : parts.join('; ')}.${left}`;
 }
 
 /** `1 case`, `2,000 cases`. */

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { CaseReport } from '../case.js';
 import { historyOf } from '../history/dangerous-states.spec-helper.js';
-import { judgeAgain, type KeptRound, keep } from './kept-round.js';
+import { judgeAgain, type KeptRound, keep, keptFile } from './kept-round.js';
 import { planRound } from './plan.js';
 
 const plan = planRound(7, { short: true, shape: { oldNats: false } });
@@ -31,8 +31,12 @@ it('judges the rounds of a run again by what is kept of them, and leaves the oth
   };
   await keep(path.join(run, '1'), round);
   const broken: CaseReport = { ...told, name: 'round 8', broken: 'no port' };
-  const [again, same] = await judgeAgain(run, [told, broken]);
+  const { cases, judged } = await judgeAgain(run, [told, broken]);
+  const [again, same] = cases;
+  expect(judged).toBe(1);
   expect(again).toMatchObject({ name: 'round 7', seconds: 61, intents: 1, figures: { faultsNotCarriedOut: 1 } });
   expect(again?.violations.map(({ rule }) => rule)).toEqual(['rest', 'I8', 'I9']);
   expect(same).toBe(broken);
+  writeFileSync(path.join(run, '2', keptFile), 'garbled');
+  await expect(judgeAgain(run, [told])).rejects.toThrow(`2/${keptFile} is no round that was kept: `);
 });

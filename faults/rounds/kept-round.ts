@@ -27,7 +27,11 @@ export async function keep(dir: string, round: KeptRound): Promise<void> {
 
 /** @throws when the file is not one that `keep` wrote */
 export async function readKept(file: string): Promise<KeptRound> {
-  return JSON.parse((await promisify(gunzip)(await readFile(file))).toString('utf8')) as KeptRound;
+  try {
+    return JSON.parse((await promisify(gunzip)(await readFile(file))).toString('utf8')) as KeptRound;
+  } catch (error) {
+    throw new Error(`${file} is no round that was kept: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 export function judge({ plan, history, violations: seen, problems, seconds }: KeptRound): CaseReport {
@@ -41,8 +45,11 @@ export function judge({ plan, history, violations: seen, problems, seconds }: Ke
   };
 }
 
-/** The rounds that a run kept, judged by the present rules, and what it tells of cases that left nothing to judge. */
-export async function judgeAgain(dir: string, cases: readonly CaseReport[]): Promise<CaseReport[]> {
+/** The rounds that a run kept, judged by the present rules, and what it told of cases that left nothing to judge. */
+export async function judgeAgain(
+  dir: string,
+  cases: readonly CaseReport[],
+): Promise<{ readonly cases: CaseReport[]; readonly judged: number }> {
   const judged = new Map<string, CaseReport>();
   for (const entry of await readdir(dir)) {
     const file = path.join(dir, entry, keptFile);
@@ -50,7 +57,10 @@ export async function judgeAgain(dir: string, cases: readonly CaseReport[]): Pro
     const report = judge(await readKept(file));
     judged.set(report.name, report);
   }
-  return cases.map((each) => judged.get(each.name) ?? each);
+  return {
+    cases: cases.map((each) => judged.get(each.name) ?? each),
+    judged: cases.filter(({ name }) => judged.has(name)).length,
+  };
 }
 
 function countFaults(faults: readonly FaultEntry[]): Record<string, number> {
