@@ -54,7 +54,15 @@ export class Stack {
     const bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
     const toolsDir = options.toolsDir ?? path.join(path.dirname(fileURLToPath(import.meta.url)), 'tools');
     const stack = new Stack(database, nats, upstream, store, bus, toolsDir, options.env ?? {});
-    await Promise.all((options.services ?? ['standalone']).map((name) => stack.launch(name)));
+    const starting = (options.services ?? ['standalone']).map((name) => stack.launch(name));
+    try {
+      await Promise.all(starting);
+    } catch (error) {
+      // Its siblings must not outlive the one that could not start.
+      await Promise.allSettled(starting);
+      await stack.stop();
+      throw error;
+    }
     return stack;
   }
 
