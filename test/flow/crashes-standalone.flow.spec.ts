@@ -1,6 +1,7 @@
 import { startTcpProxy } from '@intendant/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audit } from './audit.js';
+import { sized } from './full-size.js';
 import { submitUntilAnswered } from './persistent-submit.js';
 import { runService } from './run-service.js';
 import { Stack } from './stack.js';
@@ -14,17 +15,16 @@ type Tool = typeof keyed | typeof searched | typeof read;
 const all: readonly Tool[] = [keyed, searched, read];
 
 /** `point:nth`. The calls are made at once: at the third visit all of them have come that far. */
-const kills = [
+const short = ['door.after_append:1', 'dispatcher.after_send:3', 'dispatcher.after_verdict:1'];
+const kills = sized(short, [
   'door.before_append:1',
-  'door.after_append:1',
   'policy.before_reply:1',
   'outbox.before_publish:1',
   'outbox.after_publish:1',
   'dispatcher.after_start:3',
-  'dispatcher.after_send:3',
   'dispatcher.after_answer:1',
-  'dispatcher.after_verdict:1',
-];
+  ...short,
+]);
 const pause = 'dispatcher.after_start:1';
 
 let stack: Stack;
