@@ -37,6 +37,10 @@ it('judges the rounds of a run again by what is kept of them, and leaves the oth
   expect(again).toMatchObject({ name: 'round 7', seconds: 61, intents: 1, figures: { faultsNotCarriedOut: 1 } });
   expect(again?.violations.map(({ rule }) => rule)).toEqual(['rest', 'I8', 'I9']);
   expect(same).toBe(broken);
+  await keep(path.join(run, '1'), { ...round, late: { rigMs: 2_001, upstreamMs: 4 } });
+  const late = (await judgeAgain(run, [told])).cases[0];
+  expect(late?.violations).toEqual([]);
+  expect(late?.broken).toMatch(/^the rig was held up for 2001 ms .* not counted: 3 findings, such as rest: /);
   writeFileSync(path.join(run, '2', keptFile), 'garbled');
   await expect(judgeAgain(run, [told])).rejects.toThrow(`2/${keptFile} is no round that was kept: `);
 });
