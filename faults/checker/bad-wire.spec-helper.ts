@@ -61,8 +61,18 @@ export const badRequests: BadHistories = {
   'a request of an attempt when the next one was on its way': {
     rule: 'I6',
     says: /a request of attempt 1 when attempt 2 had been started already/,
-    change: ({ line, event }) => {
+    change: ({ h, line, event }) => {
+      // Nobody saw it leave, so nobody can say that the network held it up.
+      h.sent = h.sent?.filter(({ attemptId }) => attemptId !== 'replayed-1') ?? [];
       line('replayed', 'request').at = event('replayed', 'attempt_started', 2).committedAt + 5;
+    },
+  },
+  'a request that left after its lease had ended': {
+    rule: 'I6',
+    says: /id-plain of keyed: attempt 1 was sent 10 ms after its lease had ended/,
+    change: ({ h, event }) => {
+      const left = h.sent?.find(({ attemptId }) => attemptId === 'plain-1');
+      Object.assign(left ?? {}, { at: Number(event('plain', 'attempt_started').data['leaseUntil']) + 10 });
     },
   },
   'a resend after a lookup that failed': {

@@ -127,6 +127,18 @@ describe('what is excused', () => {
     expect(brokenIn(parts)).not.toEqual([]);
   });
 
+  it('is what comes of a request that the network held up for longer than its tool allows', () => {
+    const parts = partsOf(goodHistory());
+    parts.h.meta.excuses.beyondLimits = [];
+    expect(brokenIn(parts)).toEqual([expect.stringMatching(/I1: .*id-slow/)]);
+    const { at } = parts.line('slow', 'request');
+    const left = parts.h.sent?.find(({ attemptId }) => attemptId === 'slow-1');
+    Object.assign(left ?? {}, { at: at - 999 });
+    expect(brokenIn(parts)).toHaveLength(1);
+    Object.assign(left ?? {}, { at: at - 1_001 });
+    expect(brokenIn(parts)).toEqual([]);
+  });
+
   it('is an event that is stored again after JetStream may have forgotten its id', () => {
     const parts = partsOf(goodHistory());
     parts.h.bus.published.push({ ...parts.published('blind', 'outcome_unknown') });

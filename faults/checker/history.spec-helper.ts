@@ -6,6 +6,7 @@ import type { FaultEntry } from '../history/faults.js';
 import type { History, HistoryMeta, ToolPromise } from '../history/history.js';
 import type { LedgerEntry } from '../history/ledger.js';
 import type { ProcessEntry } from '../history/processes.js';
+import type { SentEntry } from '../history/sent.js';
 
 /** The same, to be changed by a test. */
 export type Editable<T> = T extends readonly (infer E)[]
@@ -55,6 +56,7 @@ export class HistoryWriter {
   readonly clients: Editable<ClientEntry>[] = [];
   readonly ledger: Editable<LedgerEntry>[] = [];
   readonly faults: Editable<FaultEntry>[] = [];
+  readonly sent: Editable<SentEntry>[] = [];
   readonly events: Editable<EventRow>[] = [];
   readonly intents: Editable<IntentRow>[] = [];
   readonly published: Editable<PublishedEvent>[] = [];
@@ -95,6 +97,7 @@ export class HistoryWriter {
       clients: this.clients,
       ledger: this.ledger,
       faults: this.faults,
+      sent: this.sent,
       database: {
         events: this.events,
         intents: this.intents,
@@ -191,7 +194,8 @@ export class IntentWriter {
   started(): this {
     this.attempts += 1;
     const attempt = this.attempts;
-    return this.event('attempt_started', { attempt, attemptId: this.attemptId(attempt), leaseUntil: 0 });
+    const leaseUntil = this.writer.tick() + tools[this.tool].leaseMs;
+    return this.event('attempt_started', { attempt, attemptId: this.attemptId(attempt), leaseUntil });
   }
 
   event(type: string, data: Readonly<Record<string, unknown>> = {}): this {
@@ -221,6 +225,7 @@ export class IntentWriter {
   }
 
   request(attempt = this.attempts): this {
+    this.writer.sent.push({ attemptId: this.attemptId(attempt), at: this.writer.tick() });
     return this.line({ kind: 'request', method: 'POST', ...this.wire(attempt) });
   }
 

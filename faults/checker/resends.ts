@@ -8,7 +8,11 @@ import { count, duration } from './wording.js';
 
 /** I6: one attempt at a time, and none before an earlier one has settled. */
 export const oneAtATime = perStory((story) =>
-  sent(story).flatMap(({ line, attempt }) => [...besides(line, attempt, story), ...unsettled(line, attempt, story)]),
+  sent(story).flatMap(({ line, attempt }) => [
+    ...besides(line, attempt, story),
+    ...unsettled(line, attempt, story),
+    ...afterLease(attempt, story),
+  ]),
 );
 
 /** I7: sent again after an unknown outcome only on two absences, or under a key that the upstream remembers. */
@@ -57,6 +61,13 @@ function isOpen({ ended }: LoggedAttempt, at: number): boolean {
   return ended === null || ended.committedAt > at + clockMs;
 }
 
+/** Whoever sends looks at its lease just before. */
+function afterLease({ number, attemptId, started }: LoggedAttempt, story: Story): Finding[] {
+  const late = (story.sentAt.get(attemptId) ?? 0) - Number(started.data['leaseUntil']);
+  if (!(late > clockMs)) return [];
+  return [{ rule: 'I6', message: `attempt ${number} was sent ${duration(late)} after its lease had ended`, story }];
+}
+
 function unsettled(line: RequestLine, attempt: LoggedAttempt, story: Story): Finding[] {
   const { tool } = story;
   if (!tool || isRead(story) || keyIsKnown(line, story, tool)) return [];
@@ -77,9 +88,10 @@ function keepsKey(tool: ToolPromise | null): boolean {
 }
 
 /** Counted from the start of the first attempt: the upstream cannot have seen the key any earlier. */
-function keyIsKnown(line: RequestLine, { log }: Story, tool: ToolPromise): boolean {
+function keyIsKnown(line: RequestLine, { log, sentAt }: Story, tool: ToolPromise): boolean {
   const first = log.attempts[0];
-  return keepsKey(tool) && first !== undefined && line.at <= first.started.recordedAt + tool.retentionMs;
+  const at = sentAt.get(line.attemptId ?? '') ?? line.at;
+  return keepsKey(tool) && first !== undefined && at <= first.started.recordedAt + tool.retentionMs;
 }
 
 /** What a resend that rests on absences lacks, or null. The absences are the upstream's own: what it was asked, and said. */

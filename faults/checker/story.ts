@@ -24,8 +24,10 @@ export interface Story {
   readonly requests: readonly RequestLine[];
   readonly effects: readonly EffectLine[];
   readonly questions: readonly QuestionLine[];
+  /** When each attempt left its sender, by attempt id; those that nobody saw leave are not in it. */
+  readonly sentAt: ReadonlyMap<string, number>;
   readonly published: readonly PublishedEvent[];
-  /** Its upstream was told to act, or to show it, later than its tool file says, and did. */
+  /** Its upstream was told to act, or to show it, later than its tool file says, and did; or a request was on its way so long. */
   readonly beyondLimits: boolean;
 }
 
@@ -46,9 +48,10 @@ type Building = { -readonly [K in keyof Story]: Story[K] extends readonly (infer
 /** Puts together, once, what belongs together. */
 export function readStories(history: History): Stories {
   const stories = new Map<string, Building>();
+  const sentAt = new Map((history.sent ?? []).map((entry) => [entry.attemptId, entry.at]));
   const rows = new Map(history.database.intents.map((row) => [row.id, row]));
   for (const [id, events] of logsOf(history.database.events, rows.keys())) {
-    stories.set(id, begin(id, rows.get(id) ?? null, events, history));
+    stories.set(id, begin(id, rows.get(id) ?? null, events, history, sentAt));
   }
   const all = [...stories.values()];
 
@@ -74,6 +77,7 @@ export function readStories(history: History): Stories {
   for (const story of all) {
     story.ref ??= story.clients.find(({ answer }) => answer?.intentId === story.id)?.ref ?? null;
     story.beyondLimits = story.ref !== null && history.meta.excuses.beyondLimits.includes(story.ref) && isLate(story);
+    story.beyondLimits ||= isHeldUp(story);
   }
 
   const strayPublished: PublishedEvent[] = [];
@@ -92,6 +96,14 @@ function isLate({ effects, requests, questions, tool }: Building): boolean {
   });
 }
 
+/** A request arrived later after it was sent than its tool allows for: the network broke what everything rests on. */
+function isHeldUp({ requests, sentAt, tool }: Building): boolean {
+  return requests.some(({ attemptId, at }) => {
+    const left = sentAt.get(attemptId ?? '');
+    return left !== undefined && tool !== null && at - left > tool.settleMs;
+  });
+}
+
 function logsOf(events: readonly EventRow[], ids: Iterable<string>): Map<string, EventRow[]> {
   const logs = new Map<string, EventRow[]>([...ids].map((id) => [id, []]));
   for (const event of events) {
@@ -103,7 +115,13 @@ function logsOf(events: readonly EventRow[], ids: Iterable<string>): Map<string,
   return logs;
 }
 
-function begin(id: string, row: IntentRow | null, events: readonly EventRow[], { meta }: History): Building {
+function begin(
+  id: string,
+  row: IntentRow | null,
+  events: readonly EventRow[],
+  { meta }: History,
+  sentAt: ReadonlyMap<string, number>,
+): Building {
   return {
     id,
     row,
@@ -115,6 +133,7 @@ function begin(id: string, row: IntentRow | null, events: readonly EventRow[], {
     requests: [],
     effects: [],
     questions: [],
+    sentAt,
     published: [],
     beyondLimits: false,
   };

@@ -4,6 +4,7 @@ import type { DatabaseDump } from './database.js';
 import type { FaultEntry } from './faults.js';
 import type { LedgerEntry } from './ledger.js';
 import type { ProcessEntry } from './processes.js';
+import type { SentEntry } from './sent.js';
 
 /**
  * Everything that was written down about one round, by the parties themselves and after the round was frozen: what
@@ -17,6 +18,8 @@ export interface History {
   /** Of the upstream, in the order of its own writing. */
   readonly ledger: readonly LedgerEntry[];
   readonly faults: readonly FaultEntry[];
+  /** Left out where nobody watched the senders. */
+  readonly sent?: readonly SentEntry[];
   readonly database: DatabaseDump;
   readonly bus: BusDump;
   readonly processes: readonly ProcessEntry[];

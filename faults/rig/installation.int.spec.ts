@@ -57,6 +57,10 @@ describe('a small installation', () => {
     expect(effect).toMatchObject({ kind: 'effect', key });
     const started = collected.database.events.find(({ type }) => type === 'attempt_started');
     expect(started?.committedAt).toBeLessThan(request?.at ?? 0);
+    const { attemptId } = started?.data ?? {};
+    const left = collected.sent?.filter((entry) => entry.attemptId === attemptId).map(({ at }) => at);
+    expect(left).toEqual([expect.any(Number)]);
+    expect(left?.[0]).toBeLessThanOrEqual((request?.at ?? 0) + 1);
     expect(collected.bus.published).toMatchObject([
       { msgId: `${body.intentId}-4`, type: 'intendant.intent.committed', version: 4, stored: true, heard: 1 },
     ]);

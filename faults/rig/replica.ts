@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { endWithRig, environmentOfRig } from './children.js';
 import type { Role } from './installation.js';
 import { root } from './root.js';
+import { sentFileIn } from './sent-file.js';
 
 const pollMs = 50;
 const strikePollMs = 50;
@@ -183,6 +184,7 @@ export class Replica {
       env: {
         ...environmentOfRig(),
         RIG_BLOCK_FILE: this.#blockFile,
+        RIG_SENT_FILE: sentFileIn(dir),
         ...env,
         ...(this.#fault !== null && { INTENDANT_FAULT: this.#fault }),
       },

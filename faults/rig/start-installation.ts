@@ -21,6 +21,7 @@ import { Replica } from './replica.js';
 import { RigProcesses } from './rig-processes.js';
 import { LoggedNats, LoggedPostgres } from './rig-servers.js';
 import { RigWires, type Targets } from './rig-wires.js';
+import { readSent } from './sent-file.js';
 
 const tenant = 'acme';
 
@@ -126,7 +127,8 @@ async function assemble(
       const bus = await witness.dump();
       // Last, so that an effect that comes now is seen, though nobody knew of it when the rest was written down.
       const ledger = await oracle.ledger();
-      return { ledger, database, bus, processes: processes.entries(), faults: [...faults.entries] };
+      const sent = await readSent(dir);
+      return { ledger, sent, database, bus, processes: processes.entries(), faults: [...faults.entries] };
     },
     close: closeAll,
   };
