@@ -58,7 +58,7 @@ describe('a small installation', () => {
     const started = collected.database.events.find(({ type }) => type === 'attempt_started');
     expect(started?.committedAt).toBeLessThan(request?.at ?? 0);
     const { attemptId } = started?.data ?? {};
-    const left = collected.sent?.filter((entry) => entry.attemptId === attemptId).map(({ at }) => at);
+    const left = collected.sent.filter((entry) => entry.attemptId === attemptId).map(({ at }) => at);
     expect(left).toEqual([expect.any(Number)]);
     expect(left?.[0]).toBeLessThanOrEqual((request?.at ?? 0) + 1);
     expect(collected.bus.published).toMatchObject([

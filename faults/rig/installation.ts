@@ -3,6 +3,7 @@ import type { DatabaseDump } from '../history/database.js';
 import type { FaultEntry } from '../history/faults.js';
 import type { LedgerEntry } from '../history/ledger.js';
 import type { ProcessEntry } from '../history/processes.js';
+import type { SentEntry } from '../history/sent.js';
 import type { Machine } from '../machine.js';
 
 export const roles = ['gateway', 'policy', 'outbox-relay', 'dispatcher', 'reconciler'] as const;
@@ -66,6 +67,7 @@ export interface Installation {
 
 export interface Collected {
   readonly ledger: readonly LedgerEntry[];
+  readonly sent: readonly SentEntry[];
   readonly database: DatabaseDump;
   readonly bus: BusDump;
   readonly processes: readonly ProcessEntry[];
