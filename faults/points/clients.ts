@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
 import { argsHash } from '../history/args-hash.js';
 import type { Installation, ReplicaName } from '../rig/installation.js';
 import type { Channel } from '../rounds/channel.js';
@@ -54,13 +55,23 @@ export class Clients {
     }
   }
 
-  /** As `submit`, to the stream first; nobody answers there, so it is asked for over HTTP then. */
+  /** To the stream, and nothing else: asking for it over HTTP would make again what the stream has lost. */
   async publish({ ref, tool }: Call): Promise<string> {
-    const { tenant } = this.installation;
+    const { tenant, databaseUrl } = this.installation;
     await this.log.ask(this.about(ref, tool, 'submit', 'nats_publish'), patienceMs, (signal) =>
       this.channel.publish(this.message(ref, tool), this.run.token, tenant, { signal }),
     );
-    return this.submit({ ref, tool });
+    const database = new Client({ connectionString: databaseUrl, application_name: 'rig-clients' });
+    await database.connect();
+    try {
+      for (;;) {
+        const { rows } = await database.query('SELECT id FROM intents WHERE step_id = $1', [ref]);
+        if (rows[0]) return rows[0].id;
+        await pause(againMs, undefined, { signal: this.signal });
+      }
+    } finally {
+      await database.end();
+    }
   }
 
   /** At the gateway of that name; at any where it does not answer. */
