@@ -11,7 +11,7 @@ export function sentFileIn(dir: string): string {
 export async function readSent(dir: string): Promise<SentEntry[]> {
   const file = sentFileIn(dir);
   if (!existsSync(file)) return [];
-  // A process that was killed may have left half a line.
-  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.endsWith('}'));
-  return lines.map((line) => JSON.parse(line) as SentEntry);
+  // A process that was killed may have left half a line, and another one written on behind it.
+  const whole = (await readFile(file, 'utf8')).match(/\{[^{}]*\}/g) ?? [];
+  return whole.map((line) => JSON.parse(line) as SentEntry);
 }

@@ -53,9 +53,9 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     await installation.close();
     throw error;
   });
+  const watch = watchLateness(installation.upstream.url);
   try {
     const startedAt = rigTime();
-    const watch = watchLateness(installation.upstream.url);
     const log = new ClientLog();
     const world = new World(databaseUrl);
     const ending = AbortSignal.any([signal, frozen.signal]);
@@ -114,6 +114,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     throw error;
   } finally {
     frozen.abort();
+    await watch.stop();
     await channel.close().catch(() => undefined);
     await installation.close();
   }
