@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { Machine } from '../machine.js';
@@ -28,6 +29,9 @@ export interface RigNats extends BreakableNats {
 
 /** A cluster elects its leaders within seconds; a node that lost its store copies everything from the others. */
 const healthyMs = 45_000;
+const starts = 3;
+/** How long after it is healthy a cluster may take to place its first stream, in ms. */
+const placedMs = 8_000;
 
 /** Starts it; resolves when JetStream takes requests. Servers tell clients no addresses but the one they came by. */
 export async function startNats({ machine, dir, kind, version }: NatsOptions): Promise<RigNats> {
@@ -85,8 +89,17 @@ class Nats implements RigNats {
     return this.#all.length;
   }
 
+  /**
+   * About one of thirty clusters comes up healthy and never places a stream, "no suitable peers for placement": its
+   * nodes have not heard of each other's JetStream (seen with 2.10.27). Such a one is started again.
+   */
   async startAll(): Promise<void> {
-    await this.#start(this.#all);
+    for (let attempt = 1; ; attempt += 1) {
+      await this.#start(this.#all);
+      if (this.nodes === 1 || (await this.#placesStreams())) return;
+      if (attempt === starts) throw new Error(`the cluster places no stream, also after ${starts} starts`);
+      await Promise.all(this.#all.map((node) => node.end('SIGTERM')));
+    }
   }
 
   kill = (node: number) => this.#node(node).end('SIGKILL');
@@ -99,7 +112,7 @@ class Nats implements RigNats {
     const wiped = nodes.map((node) => this.#node(node));
     await Promise.all(wiped.map((node) => node.end('SIGTERM')));
     for (const node of wiped) node.removeStore();
-    await this.#start(wiped);
+    await (wiped.length === this.nodes ? this.startAll() : this.#start(wiped));
   }
 
   async snapshot(): Promise<void> {
@@ -146,6 +159,24 @@ class Nats implements RigNats {
     await Promise.all(nodes.map((node) => node.start()));
     const majority = this.#all.filter((node) => node.serves).length * 2 > this.nodes;
     if (majority) await Promise.all(nodes.map((node) => node.whenHealthy(healthyMs)));
+  }
+
+  async #placesStreams(): Promise<boolean> {
+    const until = performance.now() + placedMs;
+    const probe = { name: 'RIG_PROBE', subjects: ['rig.probe'], num_replicas: this.nodes };
+    while (performance.now() < until) {
+      try {
+        await this.#manage(async ({ streams }) => {
+          await streams.add(probe);
+          await streams.delete(probe.name);
+        });
+        return true;
+      } catch {
+        // Leaders are elected within a second or two.
+        await pause(100);
+      }
+    }
+    return false;
   }
 
   #node(index: number): NatsNode {

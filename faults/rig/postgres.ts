@@ -47,7 +47,7 @@ export async function startPostgres({ machine, dir }: PostgresOptions): Promise<
     readOnly: (on) => setReadOnly(ownerUrl, on),
     terminateBackends: (most) => terminateBackends(ownerUrl, most),
     holdTransaction: () => holdTransaction(ownerUrl),
-    exhaust: () => exhaust(appUrl),
+    exhaust: () => exhaust(ownerUrl),
     close: async () => {
       await server.crash();
       rmSync(data, { recursive: true, force: true });
@@ -72,9 +72,8 @@ async function terminateBackends(url: string, most: number): Promise<number> {
   const ended = await query(
     url,
     `SELECT pg_terminate_backend(pid) FROM
-       (SELECT pid FROM pg_stat_activity WHERE usename = $1 AND application_name <> $3
-         ORDER BY random() LIMIT $2) AS chosen`,
-    [applicationRole, most, hoarder],
+       (SELECT pid FROM pg_stat_activity WHERE usename = $1 ORDER BY random() LIMIT $2) AS chosen`,
+    [applicationRole, most],
   );
   return ended.length;
 }
@@ -82,7 +81,7 @@ async function terminateBackends(url: string, most: number): Promise<number> {
 /** As somebody who looked at open work with `FOR UPDATE` and went to lunch: about half of it is locked. */
 async function holdTransaction(url: string): Promise<() => Promise<void>> {
   const client = await connect(url, 'somebody');
-  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
+  await client.query('BEGIN READ WRITE');
   await client.query(
     `SELECT id FROM intents WHERE wake_at IS NOT NULL AND hashtext(id) % 2 = 0 ORDER BY id FOR UPDATE SKIP LOCKED`,
   );
@@ -90,25 +89,12 @@ async function holdTransaction(url: string): Promise<() => Promise<void>> {
   return () => end(client);
 }
 
-/** Opens sessions as a service would until the server refuses more. */
+/** For services as if all connections were taken, with the same SQLSTATE, 53300; whoever looks on can still connect. */
 async function exhaust(url: string): Promise<() => Promise<void>> {
-  const taken: pg.Client[] = [];
-  const giveBack = async () => void (await Promise.all(taken.map(end)));
-  for (;;) {
-    try {
-      taken.push(await connect(url, hoarder));
-    } catch (error) {
-      if ((error as { code?: string }).code === tooManyConnections) return giveBack;
-      await giveBack();
-      throw error;
-    }
-  }
+  const limit = (most: number) => query(url, `ALTER ROLE ${applicationRole} CONNECTION LIMIT ${most}`);
+  await limit(0);
+  return async () => void (await limit(-1));
 }
-
-/** The name of the sessions that take the place of others. */
-const hoarder = 'hoarder';
-/** SQLSTATE `too_many_connections`. */
-const tooManyConnections = '53300';
 
 /** Also when the server, and with it the connection, is gone already. */
 async function end(client: pg.Client): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Behaviour } from '../../examples/upstream/behaviour.js';
 import type { Installation, Leg, ReplicaName } from '../rig/installation.js';
 import type { Breakage, PlannedFault } from './fault-kinds.js';
-import { thingOf } from './plan-faults.js';
+import { gapMs, thingOf } from './plan-faults.js';
 import type { Rings } from './rings.js';
 
 /** How long before its time is over a fault point must have struck, so that the process can come back, in ms. */
@@ -32,25 +32,25 @@ export class Breakages {
   /** Begins now; resolves when everything that was broken is mended again, as far as its time was over. */
   async carryOut(faults: readonly PlannedFault[]): Promise<void> {
     const start = performance.now();
-    await Promise.all(
-      faults.map(async (fault) => {
-        if (!(await this.#sleep(start + fault.atMs - performance.now()))) return;
-        // Mending takes longer on a slow machine than planned; two orders at once would undo each other.
-        const before = [...this.#open].find((other) => thingOf(other) === thingOf(fault));
-        if (before !== undefined) {
-          this.problems.push(`${fault.kind}: ${before.kind} is not mended yet`);
-          return;
-        }
-        this.#open.add(fault);
-        try {
-          await this.#act(fault, fault.forMs);
-        } catch (error) {
-          this.problems.push(`${fault.kind}: ${error instanceof Error ? error.message : String(error)}`);
-        } finally {
-          this.#open.delete(fault);
-        }
-      }),
-    );
+    // Mending takes longer on a slow machine than planned; two orders at once would undo each other.
+    await Promise.all([...byThing(faults)].map(([thing, each]) => this.#oneByOne(thing, each, start)));
+  }
+
+  async #oneByOne(thing: string, faults: readonly PlannedFault[], start: number): Promise<void> {
+    for (const [n, fault] of faults.entries()) {
+      if (!(await this.#sleep(Math.max(gapMs, start + fault.atMs - performance.now())))) {
+        this.problems.push(`${thing}: the load ended with ${faults.length - n} of ${faults.length} faults to come`);
+        return;
+      }
+      this.#open.add(fault);
+      try {
+        await this.#act(fault, fault.forMs);
+      } catch (error) {
+        this.problems.push(`${fault.kind}: ${error instanceof Error ? error.message : String(error)}`);
+      } finally {
+        this.#open.delete(fault);
+      }
+    }
   }
 
   async #act(fault: Breakage, forMs: number): Promise<void> {
@@ -197,6 +197,12 @@ export class Breakages {
     if (ms > 0) await pause(ms, undefined, { signal: this.signal }).catch(() => undefined);
     return !this.signal.aborted;
   }
+}
+
+function byThing(faults: readonly PlannedFault[]): Map<string, PlannedFault[]> {
+  const things = new Map<string, PlannedFault[]>();
+  for (const fault of faults) things.set(thingOf(fault), [...(things.get(thingOf(fault)) ?? []), fault]);
+  return things;
 }
 
 function shortly({ commit = true, then = 'ok', lookup }: Behaviour): Record<string, string | boolean> {

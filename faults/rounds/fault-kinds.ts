@@ -114,8 +114,8 @@ export const kinds: readonly Kind[] = [
     ...{ kind: 'nats.leader', weight: 20, forMs: [500, 3_000] },
     make: (random) => ({ kind: 'nats.leader', stream: random.pick(streamNames) }),
   },
-  { kind: 'nats.wipe', weight: 6, forMs: [0, 0], make: wipe },
-  { kind: 'nats.restore', weight: 5, forMs: [2_000, 6_000], make: () => ({ kind: 'nats.restore' }) },
+  { kind: 'nats.wipe', weight: 4, forMs: [0, 0], make: wipe },
+  { kind: 'nats.restore', weight: 14, forMs: [2_000, 6_000], make: () => ({ kind: 'nats.restore' }) },
   {
     ...{ kind: 'nats.delete_consumer', weight: 5, forMs: [0, 0] },
     make: (random) => ({ kind: 'nats.delete_consumer', ...random.pick(consumers) }),

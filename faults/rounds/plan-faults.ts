@@ -3,7 +3,7 @@ import { type Breakage, kinds, type PlannedFault } from './fault-kinds.js';
 import type { Random } from './random.js';
 
 /** Between two faults of one thing, so that each meets it whole, in ms. */
-const gapMs = 400;
+export const gapMs = 400;
 
 interface FaultOptions {
   readonly loadMs: number;

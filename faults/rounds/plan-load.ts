@@ -47,7 +47,7 @@ interface LoadOptions {
   readonly seed: number;
   readonly loadMs: number;
   readonly count: number;
-  readonly profile: Pick<Profile, 'misbehaviours' | 'misbehaving'>;
+  readonly profile: Pick<Profile, 'misbehaviours' | 'misbehaving' | 'tools'>;
 }
 
 const longRuns = 5;
@@ -66,7 +66,7 @@ export function planLoad(
   const runs = [...long, ...short];
   const times = arrivals(random, count, loadMs);
   const intents = times.map((atMs, n): PlannedIntent => {
-    const tool = someTool(random);
+    const tool = someTool(random, profile.tools);
     // An intent goes to a short run where one is open just then.
     const open = short.flatMap((run, at) => (run.atMs <= atMs && atMs < run.atMs + run.ttlS * 1_000 ? [at] : []));
     const run = open.length > 0 && random.chance(0.25) ? longRuns + random.pick(open) : random.whole(0, longRuns - 1);

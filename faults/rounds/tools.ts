@@ -32,6 +32,8 @@ export function pathOf(kind: ToolKind): string {
   return rigTools.find((tool) => tool.kind === kind)?.path ?? '';
 }
 
-export function someTool(random: Random): ToolKind {
-  return random.weighted(rigTools).kind;
+export const toolKinds: readonly ToolKind[] = rigTools.map(({ kind }) => kind);
+
+export function someTool(random: Random, among: readonly ToolKind[]): ToolKind {
+  return random.weighted(rigTools.filter(({ kind }) => among.includes(kind))).kind;
 }
