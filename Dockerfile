@@ -11,6 +11,7 @@ COPY migrations migrations
 COPY examples examples
 COPY bench bench
 COPY faults faults
+COPY bin bin
 RUN npm run build
 
 FROM node:20-bookworm-slim AS packages

@@ -8,7 +8,7 @@ import { say, step } from './progress.mjs';
 const dist = path.join(root, 'dist');
 const stamp = path.join(home, 'build.json');
 const rooms = ['apps', 'libs', 'migrations', 'examples', 'bench', 'faults'];
-const files = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', '.swcrc'];
+const files = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', '.swcrc', path.join('bin', 'bundle.mjs')];
 const boundMs = 240_000;
 
 /**
@@ -28,6 +28,13 @@ export function ensureBuild(session) {
       label: 'nest build',
       command: process.execPath,
       args: [path.join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build', '--all', '-b', 'swc'],
+      boundMs,
+    });
+    await session.processes.run({
+      name: 'bundle',
+      label: 'bundle',
+      command: process.execPath,
+      args: [path.join(root, 'bin', 'bundle.mjs')],
       boundMs,
     });
     const output = filesBelow(dist);

@@ -39,9 +39,11 @@ export async function makeTree(root: string, dir: string, mutant: Mutant | null,
   if (mutant !== null) await plant(mutant, dir);
   const nest = path.join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   const options = { cwd: dir, timeout: buildLimitMs, signal };
-  await run(process.execPath, [nest, 'build', '--all', '-b', 'swc'], options).catch((error: Failed) => {
-    throw new Error(`the copy does not build: ${lastLines(error.stderr || error.message)}`);
-  });
+  for (const args of [[nest, 'build', '--all', '-b', 'swc'], [path.join('bin', 'bundle.mjs')]]) {
+    await run(process.execPath, args, options).catch((error: Failed) => {
+      throw new Error(`the copy does not build: ${lastLines(error.stderr || error.message)}`);
+    });
+  }
 }
 
 type Failed = Error & { readonly stderr?: string };

@@ -17,7 +17,7 @@ export function commandLine(env: Readonly<Record<string, string>> = {}) {
     const out: string[] = [];
     const err: string[] = [];
     const world = {
-      ...{ env, directory, version: '1.2.3', reconciler, input: async () => input },
+      ...{ env, directory, version: '1.2.3', reconciler, callWorker: reconciler, input: async () => input },
       ...{ out: (line: string) => void out.push(line), err: (line: string) => void err.push(line) },
     };
     return { status: await run(argv, world), out, err };

@@ -9,6 +9,8 @@ export interface Context {
   readonly version: string;
   /** Script that runs the reconciler. */
   readonly reconciler: string;
+  /** Script that makes one call for `tools certify`, and can be killed in the middle. */
+  readonly callWorker: string;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
   /** All of standard input. */

@@ -11,6 +11,7 @@ process.exitCode = await run(process.argv.slice(2), {
   directory: process.cwd(),
   version,
   reconciler: fileURLToPath(new URL('../../reconciler/src/main.js', import.meta.url)),
+  callWorker: fileURLToPath(new URL('../../../libs/certify/src/call-worker.js', import.meta.url)),
   out: (line) => console.log(line),
   err: (line) => console.error(line),
   input: () => text(process.stdin),

@@ -1,5 +1,3 @@
-import { fileURLToPath } from 'node:url';
-
 export { exampleOf } from './arguments.js';
 export { type CampaignResult, campaign } from './campaign.js';
 export { type Certificate, certify } from './certificate.js';
@@ -7,6 +5,3 @@ export { durationText } from './duration-text.js';
 export type { Story, StoryLine } from './effect.js';
 export { type Finding, type ProbeName, probes } from './finding.js';
 export { NothingToTest, Subject, type SubjectOptions } from './subject.js';
-
-/** Script that makes one call and can be killed in the middle; part of the build. */
-export const callWorker = fileURLToPath(new URL('./call-worker.js', import.meta.url));

@@ -1,5 +1,4 @@
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import type { ModuleUpstream } from '@intendant/contracts';
 import { createJiti } from 'jiti';
 import { type DefinedTool, sortOf } from './define-tool.js';
@@ -9,8 +8,8 @@ export type LoadedModule = DefinedTool<unknown, unknown>;
 
 /** Modules are written against this name, wherever they stand and whether or not the package is installed there. */
 const entry = 'intendant/tool';
-/** Beside this file, as TypeScript or compiled. */
-const entryFile = fileURLToPath(new URL(`./define-tool${extname(import.meta.url)}`, import.meta.url));
+/** As this package exports it. */
+const entryFile = createRequire(import.meta.url).resolve(entry);
 
 // The cache on disk would outlive a change of the compiler, and the service may not be able to write anywhere.
 const jiti = createJiti(import.meta.url, { alias: { [entry]: entryFile }, fsCache: false });

@@ -1,14 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  callWorker,
-  campaign,
-  certify,
-  exampleOf,
-  NothingToTest,
-  Subject,
-  type SubjectOptions,
-} from '@intendant/certify';
+import { campaign, certify, exampleOf, NothingToTest, Subject, type SubjectOptions } from '@intendant/certify';
 import type { ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { ConfigError, type Environment } from '@intendant/runtime';
@@ -47,7 +39,8 @@ export function addToolsCertify(parent: Command, context: Context): void {
     .action(async (file: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const env = { ...new Settings(context, options).serviceEnvironment, ...Object.fromEntries(options.set) };
-      const subject = await start(await prepare(path.resolve(context.directory, file), file, env, options));
+      const prepared = await prepare(path.resolve(context.directory, file), file, env, options);
+      const subject = await start({ ...prepared, worker: context.callWorker });
       try {
         const { tool, promises } = subject.options;
         const found = await campaign(subject, Number(options.rounds));
@@ -61,7 +54,12 @@ export function addToolsCertify(parent: Command, context: Context): void {
 }
 
 /** @throws WrongUsage when there is nothing to test */
-async function prepare(location: string, file: string, env: Environment, options: Options): Promise<SubjectOptions> {
+async function prepare(
+  location: string,
+  file: string,
+  env: Environment,
+  options: Options,
+): Promise<Omit<SubjectOptions, 'worker'>> {
   const text = await readFile(location, 'utf8').catch((error: Error) => {
     throw new WrongUsage(`${file} cannot be read: ${error.message}`);
   });
@@ -86,7 +84,6 @@ async function prepare(location: string, file: string, env: Environment, options
     args,
     holdMs: options.hold,
     env,
-    worker: callWorker,
   };
 }
 
