@@ -37,4 +37,20 @@ describe('the time of this machine', () => {
     steady = 1.5;
     expect(time.now()).toBeCloseTo(1_001.5, 1);
   });
+
+  it('is not ahead when the machine does something else between its looks at the two clocks', () => {
+    let truth = 1_000;
+    let asleep = 12;
+    const thenAsleep = (time: number) => {
+      truth += asleep;
+      return time;
+    };
+    const time = new MachineTime(
+      () => thenAsleep(truth),
+      () => thenAsleep(truth - 1_000),
+    );
+    time.now();
+    asleep = 0;
+    expect(time.now()).toBeLessThanOrEqual(truth);
+  });
 });

@@ -19,9 +19,11 @@ export class MachineTime {
 
   /** Ms since the epoch, at most 1 ms behind the system clock. */
   now(): number {
+    // Cut off, or read some time before the steady clock, the system clock seems to be behind. It is right just after its
+    // tick, so the largest distance is the true one. Read after it, it would seem ahead, and that would be kept.
+    const system = this.system();
     const steady = this.steady();
-    // Cut off, the system clock seems to be behind; it is right just after its tick, so the largest distance is the true one.
-    this.#ahead = Math.max(this.#ahead - (steady - this.#last) * forgetting, this.system() - steady);
+    this.#ahead = Math.max(this.#ahead - (steady - this.#last) * forgetting, system - steady);
     this.#last = steady;
     return Math.round((steady + this.#ahead) * 1000) / 1000;
   }

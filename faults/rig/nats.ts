@@ -28,7 +28,7 @@ export interface RigNats extends BreakableNats {
 }
 
 /** A cluster elects its leaders within seconds; a node that lost its store copies everything from the others. */
-const healthyMs = 45_000;
+const healthyMs = 20_000;
 const starts = 3;
 /** How long after it is healthy a cluster may take to place its first stream, in ms. */
 const placedMs = 8_000;
@@ -158,7 +158,20 @@ class Nats implements RigNats {
   async #start(nodes: readonly NatsNode[]): Promise<void> {
     await Promise.all(nodes.map((node) => node.start()));
     const majority = this.#all.filter((node) => node.serves).length * 2 > this.nodes;
-    if (majority) await Promise.all(nodes.map((node) => node.whenHealthy(healthyMs)));
+    if (majority) await Promise.all(nodes.map((node) => this.#untilHealthy(node)));
+  }
+
+  /** As whoever watches over servers does: one that stays unwell, such as without the monitor of a consumer, starts again. */
+  async #untilHealthy(node: NatsNode): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await node.whenHealthy(healthyMs);
+      } catch (error) {
+        if (attempt === starts) throw error;
+        await node.end('SIGTERM');
+        await node.start();
+      }
+    }
   }
 
   async #placesStreams(): Promise<boolean> {
