@@ -4,6 +4,7 @@ import { readRule } from '../../examples/upstream/read-rule.js';
 import { misbehaviours } from './behaviours.js';
 import { faultKinds } from './fault-kinds.js';
 import { planRound } from './plan.js';
+import { toolKinds } from './tools.js';
 import { upstreamRules } from './upstream-rules.js';
 
 const options = { short: false, shape: { oldNats: true } };
@@ -20,6 +21,23 @@ it('has every fault and every misbehaviour in some of sixty rounds, and all of t
   expect(new Set(plans.flatMap(({ faults }) => faults.map(({ kind }) => kind)))).toEqual(new Set(faultKinds));
   expect(new Set(plans.flatMap(({ profile }) => profile.misbehaviours))).toEqual(new Set(misbehaviours));
   for (const { profile } of plans) expect(profile.faults.length).toBeLessThan(faultKinds.length);
+});
+
+it('breaks few kinds and calls few tools in every second round, and by turns all of them', () => {
+  const focused = plans.filter(({ seed }) => seed % 2 === 1);
+  for (const { profile, intents } of focused) {
+    expect(profile.faults).toHaveLength(4);
+    expect(new Set(intents.map(({ tool }) => tool)).size).toBeLessThanOrEqual(profile.tools.length);
+  }
+  expect(new Set(focused.flatMap(({ profile }) => profile.faults))).toEqual(new Set(faultKinds));
+  expect(new Set(focused.flatMap(({ profile }) => profile.tools))).toEqual(new Set(toolKinds));
+});
+
+it('leaves about half of what is only published to the stream alone', () => {
+  const published = plans.flatMap(({ intents }) => intents.filter(({ via }) => via === 'nats_publish'));
+  const alone = published.filter(({ steps }) => !steps.some((step) => step.kind === 'repeat'));
+  expect(alone.length / published.length).toBeGreaterThan(0.3);
+  expect(alone.length / published.length).toBeLessThan(0.5);
 });
 
 it('takes a cluster about as often as a single server, and an old one now and then', () => {
