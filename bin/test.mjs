@@ -33,7 +33,7 @@ async function prepareServers(session, installed) {
 }
 
 /** What counts for a part that was not asked for. */
-const notRun = { passed: 0, failed: 0, skipped: 0 };
+const notRun = { passed: 0, failures: [], skipped: 0 };
 
 const sum = (parts, name) => parts.reduce((total, part) => total + part[name], 0);
 
@@ -60,13 +60,16 @@ await runSession({
     if (session.processes.stopping) return 1;
     const guard = args.length > 0 ? notRun : await runGuard(session, env.INTENDANT_NATS_BIN);
     if (session.processes.stopping) return 1;
-    const parts = [tests, faults, guard];
-    const passed = results.filter(Boolean).length + sum(parts, 'passed');
-    const failed = results.filter((each) => !each).length + sum(parts, 'failed');
-    const skipped = sum(parts, 'skipped');
+    const ofChecks = results.filter((each) => each !== null);
+    const ran = { passed: results.length - ofChecks.length, failures: ofChecks, skipped: 0 };
+    const parts = [ran, tests, faults, guard];
+    const failures = parts.flatMap((part) => part.failures);
+    const [passed, skipped] = [sum(parts, 'passed'), sum(parts, 'skipped')];
     session.atEnd = () => {
-      console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+      // What failed is far above by now.
+      for (const failure of failures) console.log(`✗ ${failure}`);
+      console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     };
-    return failed === 0 && passed > 0 ? 0 : 1;
+    return failures.length === 0 && passed > 0 ? 0 : 1;
   },
 });

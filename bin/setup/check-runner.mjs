@@ -6,30 +6,32 @@ const boundMs = 300_000;
 
 /**
  * Runs one check, `{ name, args }`, in a process of its own and shows its output only when it fails.
- * Returns whether it passed; a failure does not stop the others.
+ * Returns the failure as a line, or null; a failure does not stop the others.
  */
 export async function runCheck(session, { name, args }) {
   const child = session.processes.start({ name: name.replaceAll(' ', '-'), command: process.execPath, args });
   const timer = setTimeout(() => void session.processes.stop(child), boundMs);
   await child.exited;
   clearTimeout(timer);
-  if (session.processes.stopping) return false;
+  if (session.processes.stopping) return stopped(name);
   const passed = child.status === 0;
   say(`${passed ? '✓' : '✗'} ${name}`);
   if (!passed) console.log(fs.readFileSync(child.logFile, 'utf8').trimEnd());
-  return passed;
+  return passed ? null : `check: ${name}`;
 }
 
-/** Runs a step of the launcher as a check. */
+const stopped = (name) => `check: ${name} was stopped`;
+
+/** Runs a step of the launcher as a check, with the same result. */
 export async function runStepAsCheck(session, name, work) {
   try {
     await work();
     say(`✓ ${name}`);
-    return true;
+    return null;
   } catch (error) {
-    if (!session.processes.stopping)
-      console.log(error instanceof StepFailure ? `${error}` : `✗ ${name}: ${error.message}`);
-    return false;
+    if (session.processes.stopping) return stopped(name);
+    console.log(error instanceof StepFailure ? `${error}` : `✗ ${name}: ${error.message}`);
+    return `check: ${name}`;
   }
 }
 

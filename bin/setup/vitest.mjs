@@ -6,7 +6,8 @@ const boundMs = 1_200_000;
 
 /**
  * Runs vitest with its own output shown and counts from its JSON report.
- * Returns `{ passed, failed, skipped }`; a run that ended badly always has a failure, whatever the report says.
+ * Returns `{ passed, failures, skipped }`, the failures as lines; a run that ended badly always has one, whatever the
+ * report says.
  */
 export async function runVitest(session, args, env) {
   const report = path.join(session.stateDir, 'vitest.json');
@@ -28,20 +29,28 @@ export async function runVitest(session, args, env) {
   const timer = setTimeout(() => void session.processes.stop(child), boundMs);
   await child.exited;
   clearTimeout(timer);
-  const counts = count(readJson(report));
-  if (child.status !== 0 && counts.failed === 0) counts.failed = 1;
-  return counts;
+  const results = count(readJson(report));
+  if (child.status !== 0 && results.failures.length === 0) results.failures.push('vitest, though every test passed');
+  return results;
 }
 
 function count(report) {
-  if (!report) return { passed: 0, failed: 1, skipped: 0 };
-  // A file that could not be loaded has no tests to count, yet it failed.
-  const broken = report.testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((each) => each.status === 'failed'),
-  );
+  if (!report) return { passed: 0, failures: ['vitest, which left no report'], skipped: 0 };
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
+    failures: report.testResults.flatMap(failuresOf),
     skipped: report.numPendingTests + report.numTodoTests,
   };
+}
+
+function failuresOf({ name, status, message, assertionResults }) {
+  const file = path.relative(root, name);
+  const failed = assertionResults.filter((each) => each.status === 'failed');
+  // A file that could not be loaded or prepared has no failed test, yet it failed.
+  if (failed.length === 0 && status === 'failed') return [`${file}: ${firstLine(message)}`];
+  return failed.map(({ fullName, failureMessages }) => `${file}: ${fullName}: ${firstLine(failureMessages[0])}`);
+}
+
+function firstLine(text = '') {
+  return text.trim().split('\n')[0];
 }
