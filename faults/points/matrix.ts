@@ -57,7 +57,7 @@ export class Matrix {
     const { installation, world, channel, tools } = bench;
     await installation.heal();
     const healedAt = rigTime();
-    const nobody = { agents: { waiting: 0 }, operator: { open: async () => [] }, effectsUntil: 0 };
+    const nobody = { agents: { busy: 0, unanswered: 0 }, operator: { open: async () => [] }, effectsUntil: 0 };
     const moving = await untilAtRest({ ...nobody, world, nats: channel.nats }, boundMs(tools, null), signal);
     const history = await bench.history(name, this.seed, bench.startedAt, healedAt);
     const violations = check(history);

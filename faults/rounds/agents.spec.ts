@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { natsBinary, startNats } from '@intendant/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Agents } from './agents.js';
 import { Channel } from './channel.js';
 import { ClientLog } from './client-log.js';
@@ -52,6 +52,12 @@ const intent: PlannedIntent = {
 };
 
 async function live(over: Partial<PlannedIntent>, ...answers: Answer[]) {
+  const { agents, log, living } = await begin(over, ...answers);
+  await living;
+  return { agents, log: log.entries };
+}
+
+async function begin(over: Partial<PlannedIntent>, ...answers: Answer[]) {
   script = [...answers];
   submits = [];
   const some = planRound(1, { short: true, shape: { oldNats: false } });
@@ -60,8 +66,7 @@ async function live(over: Partial<PlannedIntent>, ...answers: Answer[]) {
   const signal = new AbortController().signal;
   const agents = new Agents({ plan, channel, log, tenant: 'acme', serviceKey: 'key', signal });
   await agents.prepare();
-  await agents.live();
-  return { agents, log: log.entries };
+  return { agents, log, living: agents.live() };
 }
 
 const recorded: Answer = { status: 202, body: { intentId: 'i1', status: 'authorized', outcome: 'undecided' } };
@@ -79,8 +84,19 @@ it('sends the same step again until it is answered, and writes down every reques
     ['answered', 'i1'],
   ]);
   expect(new Set(log.map(({ requestId }) => requestId)).size).toBe(3);
-  expect(agents.waiting).toBe(0);
+  expect(agents.unanswered).toBe(0);
+  expect(agents.busy).toBe(0);
   expect(agents.surprises).toEqual([]);
+});
+
+it('is busy until the last step is done, also when everything so far is answered', async () => {
+  const { agents, log, living } = await begin({ steps: [{ kind: 'repeat', afterMs: 400, via: 'http' }] }, recorded);
+  await vi.waitUntil(() => log.entries.some(({ phase }) => phase === 'answered'));
+  expect(agents.unanswered).toBe(0);
+  expect(agents.busy).toBe(1);
+  await living;
+  expect(submits).toHaveLength(2);
+  expect(agents.busy).toBe(0);
 });
 
 it('takes a conflict for the last word', async () => {

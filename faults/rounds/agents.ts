@@ -42,15 +42,20 @@ export class Agents {
   readonly #runs = new Map<number, Promise<Run>>();
   /** Submits without an answer so far. */
   #unanswered = 0;
-  #begun = 0;
+  #done = 0;
   /** Codes that no agent of the plan should be told. */
   readonly surprises: string[] = [];
 
   constructor(private readonly options: AgentsOptions) {}
 
-  /** Submits that nobody has answered so far, and those that are still to begin. */
-  get waiting(): number {
-    return this.#unanswered + this.options.plan.intents.length - this.#begun;
+  /** Submits that have begun and that nobody has answered so far. */
+  get unanswered(): number {
+    return this.#unanswered;
+  }
+
+  /** Intents about which something is still to be done, or to be answered. */
+  get busy(): number {
+    return this.options.plan.intents.length - this.#done;
   }
 
   /** Opens the runs that are there from the beginning. */
@@ -74,12 +79,12 @@ export class Agents {
   }
 
   async #intent(intent: PlannedIntent): Promise<void> {
-    this.#begun += 1;
     const known = { intentId: null as string | null };
     const submits = Array.from({ length: intent.atOnce }, (_, n) =>
       this.#submit(intent, n === 0 ? intent.via : 'http', known),
     );
     await Promise.all([...submits, ...intent.steps.map((step) => this.#step(intent, step, known))]);
+    this.#done += 1;
   }
 
   async #step(intent: PlannedIntent, step: Step, known: { intentId: string | null }): Promise<void> {

@@ -11,7 +11,7 @@ const everyMs = 500;
 const looks = 3;
 
 interface Parties {
-  readonly agents: Pick<Agents, 'waiting'>;
+  readonly agents: Pick<Agents, 'busy' | 'unanswered'>;
   readonly operator: Pick<Operator, 'open'>;
   readonly world: World;
   readonly nats: NatsConnection;
@@ -38,7 +38,8 @@ export async function untilAtRest(parties: Parties, limitMs: number, signal: Abo
 
 async function whatMoves({ agents, operator, world, nats, effectsUntil }: Parties): Promise<string | null> {
   try {
-    if (agents.waiting > 0) return `${agents.waiting} submits without an answer`;
+    // A repeat that is still to come would meet a frozen installation.
+    if (agents.busy > 0) return `agents of ${agents.busy} intents, with ${agents.unanswered} submits without an answer`;
     const moving = await world.moving();
     if (moving[0]) return `${moving.length} intents, such as ${moving[0].intentId} (${moving[0].state})`;
     const outbox = await world.outbox();

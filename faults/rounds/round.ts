@@ -91,7 +91,7 @@ export async function runRound({ plan, machine, dir, signal, say }: RoundOptions
     const late = await watch.stop();
     say(`the rig was held up for ${seconds(late.rigMs)} at most, and its upstream for ${seconds(late.upstreamMs)}`);
     say(moving === null ? `at rest after ${seconds(frozenAt - healedAt)}` : `not at rest: ${moving}`);
-    const unanswered = agents.waiting;
+    const unanswered = agents.unanswered;
     frozen.abort();
     await living;
 
