@@ -17,6 +17,7 @@ const bundle = await rolldown({
   platform: 'node',
   // Loads its compiler from its own folder, when there is something to compile.
   external: ['jiti'],
+  plugins: [{ name: 'source maps of nest build', load: withMap }],
   onLog: (level, log) => {
     // Libraries look for others that they can do without, and notice when they are missing.
     const optional = log.code === 'UNRESOLVED_IMPORT' && log.id?.split(path.sep).includes('node_modules');
@@ -34,3 +35,10 @@ await bundle.write({
   chunkFileNames: 'chunks/[name]-[hash].js',
 });
 await bundle.close();
+
+/** So that a stack shows the TypeScript, not what was made of it. */
+function withMap(file) {
+  const map = `${file}.map`;
+  if (!file.startsWith(dist) || !fs.existsSync(map)) return null;
+  return { code: fs.readFileSync(file, 'utf8'), map: JSON.parse(fs.readFileSync(map, 'utf8')) };
+}

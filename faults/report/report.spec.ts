@@ -59,6 +59,7 @@ describe('the page', () => {
     expect(page).toContain('npm run faults -- --replay .intendant/faults/runs/x/2/replay.json');
     expect(page.match(/not tested/g)).toHaveLength(dangerousStates.length - 2);
     expect(page).toContain('layers L5, rounds 2');
+    expect(page).not.toContain('/home/somebody');
   });
 
   it('needs nothing from elsewhere and no script', () => {

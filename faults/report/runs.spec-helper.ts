@@ -12,7 +12,14 @@ export function caseReport(name: string, change: Partial<CaseReport> = {}): Case
 }
 
 export function runReport(cases: readonly CaseReport[], change: Partial<RunReport> = {}): RunReport {
-  const options = { layers: ['L5'], rounds: 2, short: false, replay: null, cases: [] };
+  const options = {
+    layers: ['L5'],
+    rounds: 2,
+    short: false,
+    replay: null,
+    cases: [],
+    html: '/home/somebody/page.html',
+  };
   return {
     startedAt: Date.UTC(2026, 0, 2, 3, 4),
     seconds: 180,

@@ -39,11 +39,15 @@ function moment(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
 }
 
-/** Options that were given and mean something, as JSON. */
+/** Where a report goes says nothing about the run, and may be a path of somebody's machine. */
+const outputs = ['json', 'html'];
+
+/** Options that were given and mean something. */
 export function optionsOf({ options }: RunFacts): string {
   if (typeof options !== 'object' || options === null) return JSON.stringify(options ?? null);
   const given = Object.entries(options).filter(
-    ([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0),
+    ([name, value]) =>
+      !outputs.includes(name) && value !== null && value !== false && !(Array.isArray(value) && value.length === 0),
   );
   return given.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(',') : String(value)}`).join(', ');
 }
