@@ -9,8 +9,10 @@ import { runFile } from './setup/run-file.mjs';
 import { runSession } from './setup/session.mjs';
 import { withoutOurs } from './setup/settings.mjs';
 
-// The short run of npm test must not be refused because somebody has a long one going in this clone.
-const stateDir = path.join(home, process.argv.includes('--short') ? 'faults-short' : 'faults');
+// Neither the short run of npm test nor a look at reports must be refused because a long one is going on in this clone.
+const given = (...options) => process.argv.some((each) => options.includes(each.split('=')[0]));
+const apart = given('--short') ? '-short' : given('--help', '-h', '--list', '--judge', '--add-up') ? '-looking' : '';
+const stateDir = path.join(home, `faults${apart}`);
 
 await runSession({
   command: 'npm run faults',

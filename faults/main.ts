@@ -47,22 +47,23 @@ async function run(cases: readonly FaultCase[], machine: Machine, options: Optio
     return { startedAt, seconds, seed: options.seed, commit: machine.commit, options, cases: reports, notRun };
   };
   const files = { json: [path.join(dir, 'report.json'), options.json], html: [page, options.html] };
-  const ended = (reports: readonly CaseReport[]) => write(reportOf(reports), files);
-  const reports = await runCases(cases, {
-    ...{
-      machine,
-      dir,
-      seed: options.seed,
-      workers: options.workers,
-      failFast: options.failFast,
-      until,
-      say,
-      signal: aborted(),
-      ended,
-    },
-  });
-  say(textReport(reportOf(reports)));
-  say(`report: ${path.relative(process.cwd(), page)}`);
+  let reports: readonly CaseReport[] = [];
+  const tell = () => {
+    say(textReport(reportOf(reports)));
+    say(`report: ${path.relative(process.cwd(), page)}`);
+  };
+  const signal = aborted();
+  // A case that is broken off may need longer to put everything away than whoever ended it waits.
+  signal.addEventListener('abort', tell, { once: true });
+  const ended = async (soFar: readonly CaseReport[]) => {
+    reports = [...soFar];
+    await write(reportOf(reports), files);
+  };
+  const { seed, workers, failFast } = options;
+  await ended([]);
+  await runCases(cases, { machine, dir, seed, workers, failFast, until, say, signal, ended });
+  if (signal.aborted) return false;
+  tell();
   return held(reportOf(reports));
 }
 
