@@ -3,6 +3,7 @@ import { EventLog1764460800000 } from './1764460800000-event-log.js';
 import { OutboxByMessage1795996800000 } from './1795996800000-outbox-by-message.js';
 import { LateEvidence1796083200000 } from './1796083200000-late-evidence.js';
 import { SandboxIntents1796169600000 } from './1796169600000-sandbox-intents.js';
+import { Pauses1796256000000 } from './1796256000000-pauses.js';
 
 /** Every migration, in order. Frozen once released: a change is a new one. */
 export const migrations = [
@@ -10,6 +11,7 @@ export const migrations = [
   OutboxByMessage1795996800000,
   LateEvidence1796083200000,
   SandboxIntents1796169600000,
+  Pauses1796256000000,
 ];
 
 export function migrationDataSource(url: string): DataSource {

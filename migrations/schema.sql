@@ -84,6 +84,21 @@ CREATE TABLE outbox (
   CONSTRAINT outbox_pkey PRIMARY KEY (msg_id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 
+CREATE TABLE pauses (
+  id text COLLATE "C" NOT NULL,
+  tenant text,
+  tool text,
+  namespace text,
+  upstream text,
+  reason text NOT NULL,
+  author text NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  until timestamp with time zone,
+  ended_at timestamp with time zone,
+  ended_by text,
+  CONSTRAINT pauses_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE runs (
   id text NOT NULL,
   tenant text NOT NULL,
@@ -112,6 +127,7 @@ CREATE INDEX dead_messages_open ON public.dead_messages USING btree (tenant, id)
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
+CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (COALESCE(tenant, ''::text), COALESCE(tool, ''::text), COALESCE(namespace, ''::text), COALESCE(upstream, ''::text)) WHERE (ended_at IS NULL);
 
 CREATE OR REPLACE FUNCTION public.ensure_event_partitions(months_ahead integer)
  RETURNS integer
@@ -156,5 +172,6 @@ GRANT INSERT, SELECT, UPDATE ON intents TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON lookup_receipts TO intendant_app;
 GRANT SELECT ON migrations TO intendant_app;
 GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO intendant_app;
+GRANT INSERT, SELECT, UPDATE ON pauses TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON runs TO intendant_app;
 GRANT INSERT, SELECT ON tool_contracts TO intendant_app;

@@ -18,6 +18,7 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/FROM events/, 'load_streams'],
   [/DELETE FROM outbox/, 'delete_outbox'],
   [/FROM outbox/, 'claim_outbox'],
+  [/FROM pauses/, 'current_pauses'],
   [/SET wake_at = /, 'claim_due or claim_unheard'],
   [/^SELECT id FROM intents WHERE state/, 'claim_expired'],
 ];
@@ -26,6 +27,7 @@ const names: readonly (readonly [RegExp, string])[] = [
 const byTheClock: ReadonlySet<string> = new Set([
   'delete_outbox',
   'claim_outbox',
+  'current_pauses',
   'claim_due or claim_unheard',
   'claim_expired',
   'oldest_outbox or oldest_unknown',

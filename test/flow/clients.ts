@@ -89,4 +89,12 @@ export class Operator {
   post<T>(path: string, body: unknown = {}): Promise<Answer<T>> {
     return call(`${this.url()}${path}`, 'POST', this.key, body);
   }
+
+  put<T>(path: string, body: unknown): Promise<Answer<T>> {
+    return call(`${this.url()}${path}`, 'PUT', this.key, body);
+  }
+
+  delete<T>(path: string): Promise<Answer<T>> {
+    return call(`${this.url()}${path}`, 'DELETE', this.key);
+  }
 }

@@ -42,6 +42,12 @@ describe('the command line', () => {
     ['a limit that is no number', ['dead-letters', 'list', '--limit', 'abc'], /--limit.*whole number from 1 to 200/],
     ['a wait that is no number', ['submit', 'a.b', '--wait', 'abc'], /--wait.*whole number from 0 to 30/],
     ['a dismissal without a reason', ['dead-letters', 'dismiss', 'x'], /required option '--reason <text>'/],
+    ['a pause of nothing', ['pause', '--reason', 'x'], /say what: --tool, .*, or --all for everything/],
+    [
+      'a pause of a part and of everything',
+      ['pause', '--all', '--tool', 'a.b', '--reason', 'x'],
+      /cannot be used with/,
+    ],
     ['a command without its verb', ['intents'], /Usage: intendant intents/],
   ])('tells %s as wrong usage, with status 2', async (_, argv, message) => {
     const { status, out, err } = await cli().run(argv);

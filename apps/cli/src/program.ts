@@ -8,7 +8,10 @@ import { addIntentsList } from './commands/intents-list.js';
 import { addIntentsResolve } from './commands/intents-resolve.js';
 import { addIntentsShow } from './commands/intents-show.js';
 import { addIntentsWatch } from './commands/intents-watch.js';
+import { addPause } from './commands/pause.js';
+import { addPauses } from './commands/pauses.js';
 import { addReconcile } from './commands/reconcile.js';
+import { addResume } from './commands/resume.js';
 import { addRunClose } from './commands/run-close.js';
 import { addRunOpen } from './commands/run-open.js';
 import { addSubmit } from './commands/submit.js';
@@ -64,7 +67,7 @@ function program(context: Context): Command {
   const deadLetters = root.command('dead-letters').description('what waits for a person');
   for (const add of [addDeadLettersList, addDeadLettersShow, addDeadLettersReplay, addDeadLettersDismiss])
     add(deadLetters, context);
-  addReconcile(root, context);
+  for (const add of [addPause, addPauses, addResume, addReconcile]) add(root, context);
   const tools = root.command('tools').description('tool files and what an agent sees of them');
   addToolsList(tools, context);
   addToolsLint(tools, context);

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ToolDefinition } from '@intendant/contracts';
-import type { In, Intent, Verdict } from '@intendant/intent';
+import type { In, Intent, Proposal, Verdict } from '@intendant/intent';
+import { pauseOver } from '@intendant/policy';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { clockToleranceMs, type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
@@ -27,13 +28,27 @@ export class Attempts {
     return this.store.intents.stillAuthorized(intentIds);
   }
 
-  /** Records the attempt before its first byte; null when there is nothing to send, or somebody else was faster. */
+  /** Records the attempt before its first byte; null when there is nothing to send now, or somebody else was faster. */
   async start(intentId: string): Promise<OpenAttempt | null> {
+    if (await this.isPaused(intentId)) return null;
     const asked = monotonic();
     const attemptId = newId();
     const { intent } = await this.store.door.execute({ intentId, command: { type: 'start_attempt', attemptId } });
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
     return this.started(intent, asked);
+  }
+
+  /** By what was known a moment ago: whoever records an intent has asked just before. */
+  isPausedHere({ tenant, tool }: Pick<Proposal, 'tenant' | 'tool'>): boolean {
+    const definition = this.tools.get(tool);
+    return definition !== undefined && pauseOver(this.store.pauses.lastKnown, tenant, definition) !== null;
+  }
+
+  /** A paused intent is left as it is; it is announced again, now and then, and when the pause is ended. */
+  private async isPaused(intentId: string): Promise<boolean> {
+    if ((await this.store.pauses.current()).length === 0) return false;
+    const intent = await this.store.intents.load(intentId);
+    return intent !== null && this.isPausedHere(intent.proposal);
   }
 
   /** An attempt that was recorded after `asked`, on the own monotonic clock. */

@@ -97,7 +97,7 @@ export class Dispatcher implements Starter {
 
   /** A slot for an intent that is being recorded in this very process, if there is one: it need not be announced. */
   reserve({ proposal }: In<'authorized'>): Reservation | null {
-    if (!this.serves(proposal)) return null;
+    if (!this.serves(proposal) || this.attempts.isPausedHere(proposal)) return null;
     const release = this.limits.tryTake(proposal);
     if (release === null) return null;
     const asked = monotonic();

@@ -51,6 +51,7 @@ describe('the gateway', () => {
         .flatMap(([path, methods]) => Object.keys(methods).map((m) => `${m} ${path}`))
         .sort(),
     ).toEqual([
+      'delete /v1/pauses/{pauseId}',
       'get /livez',
       'get /readyz',
       'get /v1/dead-letters',
@@ -58,6 +59,7 @@ describe('the gateway', () => {
       'get /v1/intents',
       'get /v1/intents/{intentId}',
       'get /v1/intents/{intentId}/events',
+      'get /v1/pauses',
       'get /v1/tools',
       'post /v1/dead-letters/replay',
       'post /v1/dead-letters/{id}/dismiss',
@@ -67,6 +69,7 @@ describe('the gateway', () => {
       'post /v1/reconcile',
       'post /v1/runs',
       'post /v1/runs/{runId}/close',
+      'put /v1/pauses',
     ]);
     const submit = paths['/v1/intents']?.['post'];
     expect(submit?.security).toEqual([{ runToken: [] }]);
@@ -78,6 +81,7 @@ describe('the gateway', () => {
       '403',
       '404',
       '422',
+      '423',
       '503',
     ]);
     expect(JSON.stringify(submit?.responses['503'])).toContain('application/problem+json');

@@ -11,6 +11,7 @@ import { HintsController } from './hints.controller.js';
 import { IntentsController } from './intents.controller.js';
 import { serveDocuments } from './openapi.js';
 import { OperatorController } from './operator.controller.js';
+import { PausesController } from './pauses.controller.js';
 import { ProblemFilter } from './problem.filter.js';
 import { RunsController } from './runs.controller.js';
 import { SubmitController } from './submit.controller.js';
@@ -34,6 +35,7 @@ export class GatewayModule {
         IntentsController,
         DeadLettersController,
         OperatorController,
+        PausesController,
         HintsController,
       ],
       providers: [

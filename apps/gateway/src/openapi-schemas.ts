@@ -211,4 +211,24 @@ export const replayResults = object({
   results: list({ allOf: [object({ id: text('The id asked for.') }), refTo('IntentResult')] }),
 });
 
+export const pause = object({
+  id: text('Id of the pause, to end it with.'),
+  tenant: optionalText('Of this tenant only.'),
+  tool: optionalText('This tool only.'),
+  namespace: optionalText('Tools of this namespace only.'),
+  upstream: optionalText('Tools of this upstream only.'),
+  reason: text('Why.'),
+  author: text('Name of the operator.'),
+  since: { type: 'string', format: 'date-time' },
+  until: { type: ['string', 'null'], format: 'date-time', description: 'When it ends by itself.' },
+});
+export const pauseList = object({ items: list(pause) });
+export const begunPause = object({
+  pause,
+  underWay: {
+    type: 'integer',
+    description: 'Intents of the scope with an attempt open, accepted, or of unknown outcome: they are not touched.',
+  },
+});
+
 export const sweepCounts: Schema = { type: 'object', additionalProperties: anything };

@@ -56,6 +56,7 @@ export class SubmitController {
     'invalid_arguments',
     'unauthenticated',
     'permission_denied',
+    'paused',
     'unknown_tool',
     'unavailable',
   )

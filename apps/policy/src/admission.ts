@@ -1,6 +1,6 @@
-import { Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
+import { type Pause, Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
 import type { Intent, JsonObject } from '@intendant/intent';
-import { propose, rule } from '@intendant/policy';
+import { pauseOver, propose, rule } from '@intendant/policy';
 import { newId } from '@intendant/runtime';
 import type { Run, Store } from '@intendant/store';
 import {
@@ -49,7 +49,9 @@ export class Admission {
     const key = intentKey(session, message, args);
     const digest = fingerprint(args);
     const run = await this.runOf(session);
-    if (run.closed) return this.recordedBefore(key, digest);
+    if (run.closed) return this.recordedBefore(key, digest, runClosed());
+    const pause = permitted.allowed ? pauseOver(await this.store.pauses.current(), session.tenant, tool) : null;
+    if (pause !== null) return this.recordedBefore(key, digest, paused(tool, pause));
     const ruling = rule({ session, tool, permitted });
     const submission = {
       intentId: newId(),
@@ -122,11 +124,11 @@ export class Admission {
     throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
   }
 
-  /** In a closed run nothing new is recorded; what was recorded before is told when it is asked for again. */
-  private async recordedBefore(key: string, digest: string): Promise<Admitted> {
+  /** Where nothing new is recorded, what was recorded before is told when it is asked for again. @throws otherwise */
+  private async recordedBefore(key: string, digest: string, otherwise: Refusal): Promise<Admitted> {
     const intent = await this.store.intents.findByKey(key);
     if (intent?.proposal.fingerprint === digest) return { intent, replayed: true };
-    throw runClosed();
+    throw otherwise;
   }
 }
 
@@ -149,4 +151,13 @@ function checkSandbox(message: ToolIntentMessage, tool: ToolDefinition, session:
 
 function runClosed(): Refusal {
   return new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
+}
+
+function paused(tool: ToolDefinition, { reason, since, until }: Pause): Refusal {
+  const end = until === null ? 'Nobody has said for how long' : `It ends at ${until}`;
+  return new Refusal(
+    'paused',
+    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; send the same step again later, and do not look for another way to do it.`,
+    { reason, since, until },
+  );
 }

@@ -8,8 +8,10 @@ import {
   type WorkMessage,
 } from '@intendant/bus';
 import {
+  type ErrorCode,
   fitMessage,
   type IntentResult,
+  type Pause,
   Refusal,
   readIds,
   resultOf,
@@ -22,12 +24,16 @@ import { Store, StoreUnavailable } from '@intendant/store';
 import { type CatalogueEntry, catalogue, type ToolRegistry } from '@intendant/tools';
 import { Controller, Inject } from '@nestjs/common';
 import { Admission } from './admission.js';
+import { Pausing } from './pausing.js';
 import { readFields } from './read-fields.js';
 import { readTraceparent } from './read-traceparent.js';
 import { readWait } from './read-wait.js';
 
 export const operatorKeys = Symbol('operator keys');
 export const policyTools = Symbol('tools of the policy service');
+
+/** Refusals that have nothing to do with the message, which is therefore kept for later. */
+const passes: ReadonlySet<ErrorCode> = new Set(['unavailable', 'paused']);
 
 /** Everything the policy service answers to. */
 @Controller()
@@ -38,6 +44,7 @@ export class PolicyController {
     private readonly store: Store,
     @Inject(operatorKeys) private readonly operators: KeyRing<OperatorIdentity>,
     @Inject(policyTools) private readonly tools: ToolRegistry,
+    private readonly pausing: Pausing,
   ) {}
 
   /** A submit that waits for its answer: once it is answered, PostgreSQL has it. */
@@ -71,7 +78,7 @@ export class PolicyController {
       await this.admission.admit(session, payload, readTraceparent(headers.get('traceparent')));
     } catch (error) {
       // Anything else than a refusal about the message itself is delivered again.
-      if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
+      if (!(error instanceof Refusal) || passes.has(error.error.code)) throw error;
       const credential = headers.get('Authorization') ?? '';
       await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
     }
@@ -99,6 +106,13 @@ export class PolicyController {
     const { intent, replayed } = await available(() => this.admission.admit(session, message.payload, null));
     await this.store.deadMessages.markReplayed(id, operator.name, intent.proposal.intentId);
     return fitMessage(resultOf(intent, replayed));
+  }
+
+  /** Keeps a scope from beginning anything, at an operator's request, once every process has heard of it. */
+  @OnRequest(subjects.rpcPause)
+  async pause({ payload, headers }: RpcRequest): Promise<{ pause: Pause; underWay: number }> {
+    const operator = authorizeOperator(this.operators, headers.get('Authorization'), 'operator');
+    return available(() => this.pausing.begin(operator, payload));
   }
 
   /** What the caller may call, as the model may see it. */

@@ -5,6 +5,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Admission } from './admission.js';
 import type { PolicyConfig } from './config.js';
 import { loadRegistry } from './load-registry.js';
+import { Pausing } from './pausing.js';
 import { operatorKeys, PolicyController, policyTools } from './policy.controller.js';
 
 /** Needs Store and Bus from the application around it. */
@@ -22,6 +23,11 @@ export class PolicyModule {
           provide: Admission,
           inject: [Store, policyTools],
           useFactory: (store: Store, tools: ToolRegistry) => new Admission(store, tools),
+        },
+        {
+          provide: Pausing,
+          inject: [Store, policyTools],
+          useFactory: (store: Store, tools: ToolRegistry) => new Pausing(store, tools),
         },
       ],
     };

@@ -31,6 +31,7 @@ export const errorKinds = {
   unknown_tool: { http: 404, category: 'validation', nextAction: 'choose_other_tool', retryable: false },
   invalid_arguments: { http: 422, category: 'validation', nextAction: 'fix_arguments', retryable: false },
   permission_denied: { http: 403, category: 'policy', nextAction: 'stop', retryable: false },
+  paused: { http: 423, category: 'policy', nextAction: 'wait', retryable: true },
   idempotency_conflict: { http: 422, category: 'conflict', nextAction: 'stop', retryable: false },
   conflict: { http: 409, category: 'conflict', nextAction: 'check_outcome', retryable: false },
   upstream_rejected: { http: 200, category: 'dependency', nextAction: 'fix_arguments', retryable: false },

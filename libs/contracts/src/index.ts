@@ -1,6 +1,7 @@
 export * from './errors.js';
 export * from './ids.js';
 export * from './lifetimes.js';
+export * from './pause.js';
 export * from './public-events.js';
 export * from './result.js';
 export * from './ring.js';

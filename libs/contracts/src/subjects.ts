@@ -26,6 +26,7 @@ export const subjects = {
   rpcReplayMessage: 'intendant.rpc.replay_message',
   rpcReconcile: 'intendant.rpc.reconcile',
   rpcTools: 'intendant.rpc.tools',
+  rpcPause: 'intendant.rpc.pause',
 } as const;
 
 export const doorbellSize = 100;

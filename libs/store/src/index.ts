@@ -6,6 +6,7 @@ export type { Addressed, Door, DoorOptions } from './door.js';
 export { StoreUnavailable, StoreUnusable } from './errors.js';
 export { hasOutcome } from './has-outcome.js';
 export type { Outbox, Publish, Relayed } from './outbox.js';
+export type { NewPause, Pauses } from './pauses.js';
 export type { IntentFilter, IntentListing, IntentReader, RecordedEvent } from './reader.js';
 export type { Result } from './result.js';
 export type { Run, Runs } from './runs.js';

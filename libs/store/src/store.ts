@@ -5,6 +5,7 @@ import { DeadMessages } from './dead-messages.js';
 import { Door, type DoorOptions } from './door.js';
 import { Outbox } from './outbox.js';
 import { OutcomeWaiter } from './outcome-waiter.js';
+import { Pauses } from './pauses.js';
 import { IntentReader } from './reader.js';
 import { Receipts } from './receipts.js';
 import { Runs } from './runs.js';
@@ -23,6 +24,7 @@ export class Store {
   readonly deadMessages: DeadMessages;
   readonly toolContracts: ToolContracts;
   readonly receipts: Receipts;
+  readonly pauses: Pauses;
 
   private readonly pool: Pool;
   private readonly dataSource: DataSource;
@@ -39,6 +41,7 @@ export class Store {
     this.deadMessages = new DeadMessages(dataSource);
     this.toolContracts = new ToolContracts(dataSource);
     this.receipts = new Receipts(pool);
+    this.pauses = new Pauses(pool);
   }
 
   /** @throws StoreUnusable with what is wrong and what to do. */

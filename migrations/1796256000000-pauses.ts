@@ -1,0 +1,31 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What operators have paused. An ended pause stays, for the record; of one scope only one is open. */
+export class Pauses1796256000000 implements MigrationInterface {
+  readonly name = 'Pauses1796256000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE pauses (
+        id text COLLATE "C" PRIMARY KEY,
+        tenant text,
+        tool text,
+        namespace text,
+        upstream text,
+        reason text NOT NULL,
+        author text NOT NULL,
+        since timestamptz NOT NULL DEFAULT clock_timestamp(),
+        until timestamptz,
+        ended_at timestamptz,
+        ended_by text
+      )`);
+    await runner.query(`
+      CREATE UNIQUE INDEX pauses_open ON pauses
+        (coalesce(tenant, ''), coalesce(tool, ''), coalesce(namespace, ''), coalesce(upstream, ''))
+        WHERE ended_at IS NULL`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE pauses');
+  }
+}

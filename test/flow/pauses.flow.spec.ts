@@ -1,0 +1,207 @@
+import type { ErrorObject, Pause } from '@intendant/contracts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { commandLine } from '../../apps/cli/src/cli.spec-helper.js';
+import { eventually } from './eventually.js';
+import { operatorKey, Stack } from './stack.js';
+
+interface Begun {
+  readonly pause: Pause;
+  readonly underWay: number;
+}
+type Refused = { readonly error: ErrorObject };
+
+const services = ['gateway', 'policy', 'policy', 'policy', 'outbox-relay', 'dispatcher', 'dispatcher', 'reconciler'];
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await Stack.start({ services });
+});
+afterAll(() => stack?.stop());
+afterEach(async () => {
+  for (const { id } of await inForce()) await resume(id);
+});
+
+async function inForce(): Promise<Pause[]> {
+  return (await stack.operator().get<{ items: Pause[] }>('/v1/pauses')).body.items;
+}
+
+async function pause(scope: object): Promise<Begun> {
+  const { status, body } = await stack.operator().put<Begun>('/v1/pauses', { reason: 'maintenance', ...scope });
+  expect(status).toBe(200);
+  return body;
+}
+
+async function resume(id: string): Promise<void> {
+  expect((await stack.operator().delete(`/v1/pauses/${id}`)).status).toBe(200);
+}
+
+/** Whatever is recorded of this agent, and what it came to. */
+async function committed(intentIds: readonly string[]): Promise<void> {
+  for (const id of intentIds) expect(await stack.settled(id)).toBe('committed');
+}
+
+describe('while a tool is paused', () => {
+  test('no replica records anything new of it once the operator is answered, and agents are told why', async () => {
+    const { pause: begun, underWay } = await pause({ tool: 'effects.keyed', for: '1h' });
+    expect(underWay).toBe(0);
+    const agent = await stack.agent();
+    const before = stack.requests().length;
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => agent.submit('effects.keyed', { ref: `paused ${i}` }, { stepId: `p${i}` })),
+    );
+    for (const { error } of answers) {
+      expect(error).toMatchObject({ code: 'paused', nextAction: 'wait', retryable: true });
+      expect(error?.message).toMatch(/^effects\.keyed is paused: maintenance\. It ends at 20.*Nothing was recorded/);
+      expect(error?.details).toEqual({ reason: 'maintenance', since: begun.since, until: begun.until });
+    }
+    expect(stack.requests()).toHaveLength(before);
+    const asked = { tool: 'effects.keyed', args: { ref: 'paused 0' }, stepId: 'p0' };
+    expect((await agent.postHttp(JSON.stringify(asked))).status).toBe(423);
+    expect((await agent.submit('effects.keyonly', { ref: 'another tool' }, { wait: '20s' })).status).toBe('committed');
+
+    await resume(begun.id);
+    const again = await agent.submit('effects.keyed', { ref: 'paused 0' }, { stepId: 'p0', wait: '20s' });
+    expect(again.status).toBe('committed');
+    expect(stack.effects(await stack.keyOf(again.intentId))).toHaveLength(1);
+  });
+
+  test('what was recorded before is still told to whoever asks again', async () => {
+    const agent = await stack.agent();
+    const submit = () => agent.submit('effects.keyed', { ref: agent.runId }, { stepId: 's1', wait: '20s' });
+    const { intentId } = await submit();
+    await pause({ tool: 'effects.keyed' });
+    expect(await submit()).toMatchObject({ intentId, status: 'committed', replayed: true });
+  });
+
+  test('what was admitted and not sent waits, and goes on when it is resumed', async () => {
+    const agent = await stack.agent();
+    const dispatchers = stack.services.filter(({ name }) => name === 'dispatcher');
+    for (const each of dispatchers) each.kill('SIGSTOP');
+    const ids: string[] = [];
+    try {
+      for (let i = 0; i < 5; i += 1) {
+        ids.push((await agent.submit('effects.keyed', { ref: `waits ${i}` }, { stepId: `w${i}` })).intentId);
+      }
+      const { pause: begun, underWay } = await pause({ namespace: 'effects', tenant: 'acme' });
+      expect(underWay).toBe(0);
+      for (const each of dispatchers) each.kill('SIGCONT');
+      // Another tool of the same dispatchers comes and goes meanwhile: they are awake, and have been rung for both.
+      await committed([(await agent.submit('orders.get', { order_id: 'ord_1' }, { wait: '20s' })).intentId]);
+      for (const id of ids) expect((await stack.store.intents.load(id))?.state).toBe('authorized');
+      await resume(begun.id);
+    } finally {
+      for (const each of dispatchers) each.kill('SIGCONT');
+    }
+    await committed(ids);
+    for (const id of ids) expect(stack.effects(await stack.keyOf(id))).toHaveLength(1);
+  });
+
+  test('what is under way is not touched, and the answer says so', async () => {
+    const agent = await stack.agent();
+    stack.upstream.behave({ match: { bodyContains: agent.runId }, behaviour: { delayMs: 2_500 } });
+    const { intentId } = await agent.submit('effects.noticed', { ref: agent.runId }, { stepId: 's1' });
+    await eventually('it is on the wire', async () => stack.requests(await stack.keyOf(intentId)).length === 1);
+    const { underWay } = await pause({ tool: 'effects.noticed' });
+    expect(underWay).toBe(1);
+    await committed([intentId]);
+  });
+
+  test('what is only published is kept, and admitted when it is over', async () => {
+    const { pause: begun } = await pause({});
+    const agent = await stack.agent();
+    await agent.publish(JSON.stringify({ tool: 'effects.keyed', args: { ref: agent.runId }, stepId: 's1' }));
+    await resume(begun.id);
+    const { intentId } = await eventually('it is recorded', async () => {
+      const { items } = (
+        await stack.operator().get<{ items: { intentId: string }[] }>(`/v1/intents?runId=${agent.runId}`)
+      ).body;
+      return items[0];
+    });
+    await committed([intentId]);
+  });
+});
+
+test('a pause ends by itself when its time is over', async () => {
+  const { pause: begun } = await pause({ upstream: 'flooded', for: '2s' });
+  expect(Date.parse(begun.until ?? '') - Date.parse(begun.since)).toBeLessThanOrEqual(2_000);
+  const agent = await stack.agent();
+  const submit = () => agent.submit('effects.flooded', { ref: agent.runId }, { stepId: 's1', wait: '20s' });
+  expect((await submit()).error?.code).toBe('paused');
+  const { status } = await eventually('it is admitted', async () => {
+    const answer = await submit();
+    return answer.error?.code === 'paused' ? null : answer;
+  });
+  expect(status).toBe('committed');
+  expect(await inForce()).toEqual([]);
+});
+
+test('the same scope again changes its reason and its end', async () => {
+  const first = await pause({ tool: 'effects.keyed', for: '1h' });
+  const second = await pause({ tool: 'effects.keyed', reason: 'longer than we thought' });
+  expect(second.pause).toEqual({ ...first.pause, reason: 'longer than we thought', until: null });
+  expect(await inForce()).toEqual([second.pause]);
+});
+
+test.each<[string, object, number, RegExp]>([
+  ['a tool that is not there', { tool: 'effects.keyd' }, 422, /Did you mean effects\.keyed\?/],
+  [
+    'an upstream that no tool has',
+    { upstream: 'none' },
+    422,
+    /No tool is within that scope, so nothing would be paused\."/,
+  ],
+  [
+    'a tool of another namespace',
+    { tool: 'effects.keyed', namespace: 'orders' },
+    422,
+    /No tool is within that scope, so nothing would be paused\."/,
+  ],
+  ['no reason', { tool: 'effects.keyed', reason: '' }, 400, /reason/],
+  ['a time that is none', { tool: 'effects.keyed', for: 'soon' }, 400, /for/],
+  ['a time beyond all measure', { tool: 'effects.keyed', for: '10000h' }, 400, /for/],
+  ['a field that is not known', { tol: 'effects.keyed' }, 400, /tol/],
+])('is refused for %s, and nothing is paused', async (_, body, status, says) => {
+  const answer = await stack.operator().put<Refused>('/v1/pauses', { reason: 'maintenance', ...body });
+  expect(answer.status).toBe(status);
+  expect(JSON.stringify(answer.body)).toMatch(says);
+  expect(await inForce()).toEqual([]);
+});
+
+test('cannot be ended twice, nor under an id that is none', async () => {
+  const { pause: begun } = await pause({ tool: 'effects.keyed' });
+  await resume(begun.id);
+  expect((await stack.operator().delete(`/v1/pauses/${begun.id}`)).status).toBe(404);
+  expect((await stack.operator().delete('/v1/pauses/x')).status).toBe(404);
+});
+
+test('the command line pauses, lists and resumes', async () => {
+  const cli = commandLine({ INTENDANT_URL: stack.url, INTENDANT_OPERATOR_KEY: operatorKey });
+  try {
+    const paused = await cli.run([
+      'pause',
+      '--namespace',
+      'effects',
+      '--tenant',
+      'acme',
+      '--reason',
+      'too many refunds',
+    ]);
+    const [{ id } = { id: '' }] = await inForce();
+    expect(paused).toEqual({
+      ...{ status: 0, err: [] },
+      out: [`paused namespace effects of tenant acme until: intendant resume ${id}`],
+    });
+    const { out } = await cli.run(['pauses']);
+    expect(out.join('\n')).toMatch(new RegExp(`${id} +namespace effects of tenant acme .* olga +too many refunds`));
+    expect(await cli.run(['resume', id])).toMatchObject({
+      status: 0,
+      out: ['namespace effects of tenant acme goes on'],
+    });
+    expect(await cli.run(['pauses'])).toMatchObject({ status: 0, out: ['nothing is paused'] });
+    expect(await cli.run(['resume', id])).toMatchObject({
+      ...{ status: 1, err: [expect.stringMatching(/^error: There is no such pause in force/)] },
+    });
+  } finally {
+    cli.remove();
+  }
+});
