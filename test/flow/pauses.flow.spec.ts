@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { ErrorObject, Pause } from '@intendant/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../apps/cli/src/cli.spec-helper.js';
+import { Operator } from './clients.js';
 import { eventually } from './eventually.js';
-import { operatorKey, Stack } from './stack.js';
+import { operatorKey, Stack, serviceKey } from './stack.js';
 
 interface Begun {
   readonly pause: Pause;
@@ -12,9 +14,18 @@ type Refused = { readonly error: ErrorObject };
 
 const services = ['gateway', 'policy', 'policy', 'policy', 'outbox-relay', 'dispatcher', 'dispatcher', 'reconciler'];
 
+const tomsKey = 'key-of-tom-who-works-for-acme';
+const verasKey = 'key-of-vera-who-only-looks';
+
 let stack: Stack;
 beforeAll(async () => {
-  stack = await Stack.start({ services });
+  const keyOf = (who: string, key: string) => `${who}=${createHash('sha256').update(key).digest('hex')}`;
+  const operators = [
+    keyOf('olga@*:viewer+operator', operatorKey),
+    keyOf('tom@acme:viewer+operator', tomsKey),
+    keyOf('vera@*:viewer', verasKey),
+  ];
+  stack = await Stack.start({ services, env: { INTENDANT_OPERATOR_KEYS: operators.join(',') } });
 });
 afterAll(() => stack?.stop());
 afterEach(async () => {
@@ -204,4 +215,35 @@ test('the command line pauses, lists and resumes', async () => {
   } finally {
     cli.remove();
   }
+});
+
+test('an operator of one tenant pauses that tenant only, and ends what is of that tenant', async () => {
+  const tom = new Operator(() => stack.url, tomsKey);
+  const own = await tom.put<Begun>('/v1/pauses', { tool: 'effects.keyed', reason: 'ours' });
+  expect(own.body.pause).toMatchObject({ tenant: 'acme', author: 'tom' });
+  const other = await tom.put<Refused>('/v1/pauses', { tenant: 'globex', reason: 'theirs' });
+  expect([other.status, other.body.error.code]).toEqual([403, 'forbidden']);
+  const { pause: everybodys } = await pause({ tool: 'effects.keyed' });
+  const { pause: theirs } = await pause({ tool: 'effects.keyed', tenant: 'globex' });
+  const listed = (await tom.get<{ items: Pause[] }>('/v1/pauses')).body.items.map(({ id }) => id);
+  expect(listed).toEqual([own.body.pause.id, everybodys.id]);
+  for (const { id } of [everybodys, theirs]) expect((await tom.delete(`/v1/pauses/${id}`)).status).toBe(404);
+  expect((await tom.delete(`/v1/pauses/${own.body.pause.id}`)).status).toBe(200);
+});
+
+test('nobody else pauses or resumes', async () => {
+  const { pause: begun } = await pause({ tool: 'effects.keyed' });
+  const agent = await stack.agent();
+  const credentials: [string, number][] = [
+    [agent.token, 401],
+    [serviceKey, 401],
+    ['nonsense', 401],
+    [verasKey, 403],
+  ];
+  for (const [key, status] of credentials) {
+    const somebody = new Operator(() => stack.url, key);
+    expect((await somebody.put('/v1/pauses', { reason: 'mine' })).status).toBe(status);
+    expect((await somebody.delete(`/v1/pauses/${begun.id}`)).status).toBe(status);
+  }
+  expect(await inForce()).toEqual([begun]);
 });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
@@ -6,6 +8,23 @@ import { startNats, startTcpProxy } from '@intendant/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectBus } from './connect-bus.js';
 import { BusUnavailable } from './errors.js';
+
+/** Connects by way of somebody who says nothing to whoever comes before the `nth`. */
+async function whoGreets(port: number, nth: number) {
+  let came = 0;
+  const door = net.createServer((socket) => {
+    came += 1;
+    if (came < nth) return;
+    const server = net.connect(port, '127.0.0.1');
+    socket.pipe(server).pipe(socket);
+    for (const each of [socket, server]) each.on('error', () => undefined);
+  });
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  onTestFinished(() => void door.close());
+  const url = `nats://127.0.0.1:${(door.address() as net.AddressInfo).port}`;
+  return { bus: await connectBus({ url, name: 'spec' }), greeted: () => came };
+}
 
 describe('connectBus', () => {
   const servers: Awaited<ReturnType<typeof startNats>>[] = [];
@@ -31,6 +50,14 @@ describe('connectBus', () => {
     expect(message).toContain(`NATS at nats://127.0.0.1:${nats.port} cannot be reached`);
     expect(message).not.toContain('hush');
   });
+
+  it('tries once more where nobody greets in time, as on a machine where much starts at once', async () => {
+    const nats = await start();
+    const { bus, greeted } = await whoGreets(nats.port, 2);
+    expect(bus.status()).toBe('connected');
+    await bus.close();
+    expect(greeted()).toBe(2);
+  }, 20_000);
 
   it('says when the server runs without JetStream', async () => {
     const nats = await start({ jetStream: false });

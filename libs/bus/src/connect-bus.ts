@@ -48,15 +48,13 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   const { name, replicas, inboxPrefix = '_INBOX_intendant' } = options;
   const { servers, credentials } = parseServers(options.url);
   const place = servers.join(',');
-  const connection = await connect({
-    ...connectionOptions,
-    ...credentials,
-    servers: [...servers],
-    name,
-    inboxPrefix,
-  }).catch((error: unknown) => {
-    throw refusedConnection(place, error);
-  });
+  const dial = () => connect({ ...connectionOptions, ...credentials, servers: [...servers], name, inboxPrefix });
+  const connection = await dial()
+    // On a machine where much starts at once a greeting may take its time; somebody who refuses us will do so again.
+    .catch((error: unknown) => (error instanceof errors.TimeoutError ? dial() : Promise.reject(error)))
+    .catch((error: unknown) => {
+      throw refusedConnection(place, error);
+    });
   try {
     await requireJetStream(connection, place);
     await ensureTopology(connection, topology, replicas).catch((error: unknown) => explainTopology(place, error));

@@ -1,3 +1,4 @@
+import { Refusal } from '@intendant/contracts';
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream';
 import { Logger } from '@nestjs/common';
 import type { Bus } from './bus.js';
@@ -124,7 +125,10 @@ export class WorkLoop {
       const delayMs = redeliveryDelay(tries, Math.random());
       const again = work.giveBack(delayMs);
       const next = again ? `again in ${delayMs} ms` : 'it was acknowledged before and does not come back';
-      this.logger.error(`${work.subject} ${work.id} failed (${tries}), ${next}: ${describe(error)}`);
+      const what = `${work.subject} ${work.id} failed (${tries}), ${next}`;
+      // What is put off for now, such as while its tool is paused, is no fault of this program.
+      if (error instanceof Refusal) this.logger.warn(`${what}: ${error.message}`);
+      else this.logger.error(`${what}: ${describe(error)}`);
     }
   }
 

@@ -40,7 +40,8 @@ export async function connect({ url, poolSize = 12, name }: ConnectionOptions): 
     applicationName: name,
     entities: [IntentRow, DeadMessageRow, ToolContractRow],
     poolSize: listConnections,
-    connectTimeoutMS: 5_000,
+    // Longer than the other pool: a start, when much else may be starting, waits for this one.
+    connectTimeoutMS: 10_000,
     extra: { ...limits, query_timeout: queryLimitMs, keepAlive: true },
   });
   try {
