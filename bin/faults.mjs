@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The fault rig. It starts servers of its own, many times; here it gets what they are made of. Arguments are passed on.
+import fs from 'node:fs';
 import path from 'node:path';
 import { ensureBuild } from './setup/build.mjs';
 import { ensureDependencies } from './setup/dependencies.mjs';
@@ -11,7 +12,9 @@ import { withoutOurs } from './setup/settings.mjs';
 
 // Neither the short run of npm test nor a look at reports must be refused because a long one is going on in this clone.
 const given = (...options) => process.argv.some((each) => options.includes(each.split('=')[0]));
-const apart = given('--short') ? '-short' : given('--help', '-h', '--list', '--judge', '--add-up') ? '-looking' : '';
+const looks = given('--help', '-h', '--list', '--judge', '--add-up');
+const apart = given('--short') ? '-short' : looks ? '-looking' : '';
+const main = path.join(root, 'dist', 'faults', 'main.js');
 const stateDir = path.join(home, `faults${apart}`);
 
 await runSession({
@@ -23,13 +26,14 @@ await runSession({
     const installed = ensureDependencies(session);
     const [machine] = await Promise.all([
       installed.then(() => describeMachine(session)),
-      installed.then(() => ensureBuild(session)),
+      // A run that goes on starts its services from what is built.
+      installed.then(() => (looks && fs.existsSync(main) ? undefined : ensureBuild(session))),
     ]);
     run.write(machine);
     const child = session.processes.start({
       name: 'faults',
       command: process.execPath,
-      args: ['--enable-source-maps', path.join(root, 'dist', 'faults', 'main.js'), ...process.argv.slice(2)],
+      args: ['--enable-source-maps', main, ...process.argv.slice(2)],
       env: { ...withoutOurs(session.settings), RUN_FILE: run.file },
       stdio: ['ignore', 'inherit', 'inherit'],
     });

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What operators have paused. An ended pause stays, for the record; of one scope only one is open. */
+/** What operators have paused. A pause that has ended stays, for the record. */
 export class Pauses1796256000000 implements MigrationInterface {
   readonly name = 'Pauses1796256000000';
 
@@ -14,15 +14,13 @@ export class Pauses1796256000000 implements MigrationInterface {
         upstream text,
         reason text NOT NULL,
         author text NOT NULL,
+        author_tenant text,
         since timestamptz NOT NULL DEFAULT clock_timestamp(),
         until timestamptz,
         ended_at timestamptz,
         ended_by text
       )`);
-    await runner.query(`
-      CREATE UNIQUE INDEX pauses_open ON pauses
-        (coalesce(tenant, ''), coalesce(tool, ''), coalesce(namespace, ''), coalesce(upstream, ''))
-        WHERE ended_at IS NULL`);
+    await runner.query('CREATE INDEX pauses_open ON pauses (since) WHERE ended_at IS NULL');
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -92,6 +92,7 @@ CREATE TABLE pauses (
   upstream text,
   reason text NOT NULL,
   author text NOT NULL,
+  author_tenant text,
   since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   until timestamp with time zone,
   ended_at timestamp with time zone,
@@ -127,7 +128,7 @@ CREATE INDEX dead_messages_open ON public.dead_messages USING btree (tenant, id)
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
-CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (COALESCE(tenant, ''::text), COALESCE(tool, ''::text), COALESCE(namespace, ''::text), COALESCE(upstream, ''::text)) WHERE (ended_at IS NULL);
+CREATE INDEX pauses_open ON public.pauses USING btree (since) WHERE (ended_at IS NULL);
 
 CREATE OR REPLACE FUNCTION public.ensure_event_partitions(months_ahead integer)
  RETURNS integer

@@ -17,7 +17,7 @@ export class MachineTime {
     private readonly steady: () => number = () => performance.now(),
   ) {}
 
-  /** Ms since the epoch, at most 1 ms behind the system clock. */
+  /** Ms since the epoch, at most 1 ms behind the system clock once that has been looked at without a pause in between. */
   now(): number {
     // Cut off, or read some time before the steady clock, the system clock seems to be behind. It is right just after its
     // tick, so the largest distance is the true one. Read after it, it would seem ahead, and that would be kept.

@@ -48,7 +48,7 @@ export class Agents {
     const told = this.ask(wish, 'submit', argsHash(args));
     try {
       const payload = new TextEncoder().encode(JSON.stringify(message));
-      const { intent, replayed } = await admission.admit(this.session, payload, null);
+      const { intent, replayed } = await admission.admit(this.session, payload, { traceparent: null, answered: true });
       const { intentId, status, outcome, error } = resultOf(intent, replayed);
       if (!other) wish.intentId = intentId;
       told({ httpStatus: null, intentId, status, outcome, code: error?.code ?? null, replayed });

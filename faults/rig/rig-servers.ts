@@ -75,8 +75,8 @@ export class LoggedPostgres implements BreakablePostgres {
 
   async mend(): Promise<void> {
     if (this.#paused) this.resume();
-    for (const letGo of [...this.#held]) await letGo();
     if (this.#down !== null) await this.start();
+    for (const letGo of [...this.#held]) await letGo();
     await this.readOnly(false);
   }
 
@@ -92,8 +92,9 @@ export class LoggedPostgres implements BreakablePostgres {
     const end = await take();
     this.faults.begin(kind, 'postgres');
     const letGo = async () => {
-      if (!this.#held.delete(letGo)) return;
+      if (!this.#held.has(letGo)) return;
       await end();
+      this.#held.delete(letGo);
       this.faults.end(kind, 'postgres');
     };
     this.#held.add(letGo);

@@ -67,7 +67,13 @@ describe('while a tool is paused', () => {
     }
     expect(stack.requests()).toHaveLength(before);
     const asked = { tool: 'effects.keyed', args: { ref: 'paused 0' }, stepId: 'p0' };
-    expect((await agent.postHttp(JSON.stringify(asked))).status).toBe(423);
+    const answer = await fetch(`${stack.url}/v1/intents`, {
+      ...{ method: 'POST', body: JSON.stringify(asked) },
+      headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(423);
+    const seconds = Math.floor(Date.parse(begun.until ?? '') / 1_000);
+    expect(Date.parse(answer.headers.get('retry-after') ?? '')).toBe(seconds * 1_000);
     expect((await agent.submit('effects.keyonly', { ref: 'another tool' }, { wait: '20s' })).status).toBe('committed');
 
     await resume(begun.id);
@@ -117,18 +123,27 @@ describe('while a tool is paused', () => {
     await committed([intentId]);
   });
 
-  test('what is only published is kept, and admitted when it is over', async () => {
+  test('what is only published is recorded, since nobody would hear a refusal, and waits', async () => {
     const { pause: begun } = await pause({});
     const agent = await stack.agent();
     await agent.publish(JSON.stringify({ tool: 'effects.keyed', args: { ref: agent.runId }, stepId: 's1' }));
-    await resume(begun.id);
+    const listed = `/v1/intents?runId=${agent.runId}`;
     const { intentId } = await eventually('it is recorded', async () => {
-      const { items } = (
-        await stack.operator().get<{ items: { intentId: string }[] }>(`/v1/intents?runId=${agent.runId}`)
-      ).body;
-      return items[0];
+      const { body } = await stack.operator().get<{ items: { intentId: string }[] }>(listed);
+      return body.items[0];
     });
+    expect((await stack.store.intents.load(intentId))?.state).toBe('authorized');
+    await resume(begun.id);
     await committed([intentId]);
+    expect(stack.effects(await stack.keyOf(intentId))).toHaveLength(1);
+  });
+
+  test('of one tenant, others go on', async () => {
+    await pause({ tenant: 'globex' });
+    const agent = await stack.agent();
+    expect((await agent.submit('effects.keyed', { ref: agent.runId }, { wait: '20s' })).status).toBe('committed');
+    const theirs = await stack.agent({ tenant: 'globex' });
+    expect((await theirs.submit('effects.keyed', { ref: theirs.runId })).error?.code).toBe('paused');
   });
 });
 
@@ -146,11 +161,11 @@ test('a pause ends by itself when its time is over', async () => {
   expect(await inForce()).toEqual([]);
 });
 
-test('the same scope again changes its reason and its end', async () => {
-  const first = await pause({ tool: 'effects.keyed', for: '1h' });
-  const second = await pause({ tool: 'effects.keyed', reason: 'longer than we thought' });
-  expect(second.pause).toEqual({ ...first.pause, reason: 'longer than we thought', until: null });
-  expect(await inForce()).toEqual([second.pause]);
+test('the same scope again replaces the pause, with its reason and its end', async () => {
+  await pause({ tool: 'effects.keyed', for: '1h' });
+  const { pause: second } = await pause({ tool: 'effects.keyed', reason: 'longer than we thought' });
+  expect(second).toMatchObject({ reason: 'longer than we thought', until: null });
+  expect(await inForce()).toEqual([second]);
 });
 
 test.each<[string, object, number, RegExp]>([
@@ -170,6 +185,7 @@ test.each<[string, object, number, RegExp]>([
   ['no reason', { tool: 'effects.keyed', reason: '' }, 400, /reason/],
   ['a time that is none', { tool: 'effects.keyed', for: 'soon' }, 400, /for/],
   ['a time beyond all measure', { tool: 'effects.keyed', for: '10000h' }, 400, /for/],
+  ['a tenant that can be none', { tenant: 'Acme Inc.' }, 400, /the name of a tenant/],
   ['a field that is not known', { tol: 'effects.keyed' }, 400, /tol/],
 ])('is refused for %s, and nothing is paused', async (_, body, status, says) => {
   const answer = await stack.operator().put<Refused>('/v1/pauses', { reason: 'maintenance', ...body });
@@ -224,10 +240,11 @@ test('an operator of one tenant pauses that tenant only, and ends what is of tha
   const other = await tom.put<Refused>('/v1/pauses', { tenant: 'globex', reason: 'theirs' });
   expect([other.status, other.body.error.code]).toEqual([403, 'forbidden']);
   const { pause: everybodys } = await pause({ tool: 'effects.keyed' });
+  const { pause: ofAcme } = await pause({ tool: 'effects.keyed', tenant: 'acme' });
   const { pause: theirs } = await pause({ tool: 'effects.keyed', tenant: 'globex' });
   const listed = (await tom.get<{ items: Pause[] }>('/v1/pauses')).body.items.map(({ id }) => id);
-  expect(listed).toEqual([own.body.pause.id, everybodys.id]);
-  for (const { id } of [everybodys, theirs]) expect((await tom.delete(`/v1/pauses/${id}`)).status).toBe(404);
+  expect(listed).toEqual([own.body.pause.id, everybodys.id, ofAcme.id]);
+  for (const { id } of [everybodys, ofAcme, theirs]) expect((await tom.delete(`/v1/pauses/${id}`)).status).toBe(404);
   expect((await tom.delete(`/v1/pauses/${own.body.pause.id}`)).status).toBe(200);
 });
 
@@ -235,8 +252,8 @@ test('nobody else pauses or resumes', async () => {
   const { pause: begun } = await pause({ tool: 'effects.keyed' });
   const agent = await stack.agent();
   const credentials: [string, number][] = [
-    [agent.token, 401],
-    [serviceKey, 401],
+    [agent.token, 403],
+    [serviceKey, 403],
     ['nonsense', 401],
     [verasKey, 403],
   ];

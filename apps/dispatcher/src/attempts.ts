@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ToolDefinition } from '@intendant/contracts';
+import type { Ring, ToolDefinition } from '@intendant/contracts';
 import type { In, Intent, Proposal, Verdict } from '@intendant/intent';
-import { pauseOver } from '@intendant/policy';
+import { covers, pauseOver } from '@intendant/policy';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { clockToleranceMs, type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
@@ -29,11 +29,13 @@ export class Attempts {
   }
 
   /** Records the attempt before its first byte; null when there is nothing to send now, or somebody else was faster. */
-  async start(intentId: string): Promise<OpenAttempt | null> {
-    if (await this.isPaused(intentId)) return null;
+  async start({ id: intentId, tool }: Pick<Ring['intents'][number], 'id' | 'tool'>): Promise<OpenAttempt | null> {
+    const known = (await this.mayBePaused(tool)) ? await this.store.intents.load(intentId) : null;
+    if (known !== null && this.isPausedHere(known.proposal)) return null;
     const asked = monotonic();
     const attemptId = newId();
-    const { intent } = await this.store.door.execute({ intentId, command: { type: 'start_attempt', attemptId } });
+    const command = { type: 'start_attempt', attemptId } as const;
+    const { intent } = await this.store.door.execute({ intentId, command, ...(known && { known }) });
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
     return this.started(intent, asked);
   }
@@ -44,11 +46,11 @@ export class Attempts {
     return definition !== undefined && pauseOver(this.store.pauses.lastKnown, tenant, definition) !== null;
   }
 
-  /** A paused intent is left as it is; it is announced again, now and then, and when the pause is ended. */
-  private async isPaused(intentId: string): Promise<boolean> {
-    if ((await this.store.pauses.current()).length === 0) return false;
-    const intent = await this.store.intents.load(intentId);
-    return intent !== null && this.isPausedHere(intent.proposal);
+  /** Whether any tenant is kept from this tool now. A paused intent is left as it is, to be announced again. */
+  private async mayBePaused(name: string): Promise<boolean> {
+    const pauses = await this.store.pauses.current();
+    const tool = this.tools.get(name);
+    return tool !== undefined && pauses.some((pause) => covers(pause, tool));
   }
 
   /** An attempt that was recorded after `asked`, on the own monotonic clock. */
@@ -75,6 +77,9 @@ export class Attempts {
     const { proposal, attempt } = intent;
     const tool = this.tools.get(proposal.tool);
     if (!tool || tool.contractDigest !== proposal.contractDigest) return notLoaded(tool, intent);
+    // Recording the attempt may have taken long, and so may whatever stopped this process.
+    await this.store.pauses.current().catch(() => undefined);
+    if (this.isPausedHere(proposal)) return pausedMeanwhile;
     const { key, intentId, tenant, runId, sandbox } = proposal;
     const { attemptId } = attempt;
     const args = Object.assign({}, proposal.args, proposal.injected);
@@ -127,6 +132,11 @@ export class Attempts {
     }
   }
 }
+
+const pausedMeanwhile: Verdict = {
+  ...{ kind: 'not_executed', cause: 'paused', transient: true, sent: false },
+  ...{ retryAfterMs: 1_000, detail: 'its tool was paused before anything was sent' },
+};
 
 function notLoaded(tool: ToolDefinition | undefined, { proposal }: In<'dispatching'>): Verdict {
   const detail = tool

@@ -82,16 +82,16 @@ export class Dispatcher implements Starter {
     this.seen.forget(announcement);
   }
 
-  private async start({ id }: Announced, announcement: string, release: () => void): Promise<void> {
+  private async start(announced: Announced, announcement: string, release: () => void): Promise<void> {
     try {
       // Rejected (not due yet, say): the same announcement may be right another time.
-      if (!(await this.track(this.begin(id, release)))) this.seen.forget(announcement);
+      if (!(await this.track(this.begin(announced, release)))) this.seen.forget(announcement);
     } catch (error) {
       release();
       this.seen.forget(announcement);
       if (error instanceof StoreUnavailable) throw error;
       // An intent that cannot be read would otherwise bring its announcement back for ever.
-      this.logger.error({ err: error, intentId: id }, 'attempt cannot be started');
+      this.logger.error({ err: error, intentId: announced.id }, 'attempt cannot be started');
     }
   }
 
@@ -118,8 +118,8 @@ export class Dispatcher implements Starter {
   }
 
   /** True when there is something to send. */
-  private async begin(id: string, release: () => void): Promise<boolean> {
-    const attempt = await this.attempts.start(id);
+  private async begin(announced: Announced, release: () => void): Promise<boolean> {
+    const attempt = await this.attempts.start(announced);
     if (attempt === null) release();
     else this.send(attempt, release);
     return attempt !== null;

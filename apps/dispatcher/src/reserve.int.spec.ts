@@ -71,6 +71,32 @@ function releaseAll(reservations: readonly Reservation[]): void {
 const state = async (intentId: string) => (await store.intents.load(intentId))?.state;
 
 describe('a slot for an intent that is being recorded', () => {
+  test('is not given while its tool is paused for its tenant, nor is an attempt started or sent', async () => {
+    const intent = await authorized(tool);
+    const { intentId, tenant } = intent.proposal;
+    const made = dispatcher(tool);
+    const scope = { tenant, tool: tool.name, namespace: null, upstream: null };
+    const [reservation] = reserve(made, intent, 1);
+    const pause = await store.pauses.begin({
+      ...{ ...scope, reason: 'maintenance', author: 'olga', authorTenant: null, forMs: null },
+    });
+    // What is known of pauses is too old now, also for whoever has decided before.
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_001);
+    const { intent: started } = await store.door.execute({
+      ...{ intentId, command: { type: 'start_attempt', attemptId: reservation?.attemptId ?? '' } },
+    });
+    if (started?.state !== 'dispatching') throw new Error(`the intent is ${started?.state}`);
+    reservation?.started(started);
+    await vi.waitUntil(async () => (await state(intentId)) === 'authorized');
+    expect(server.requests).toHaveLength(0);
+    expect(reserve(made, intent, 1)).toEqual([]);
+    const { id, toolVersion } = { id: intentId, toolVersion: intent.proposal.toolVersion };
+    await made.take({ intents: [{ id, version: 4, tool: tool.name, toolVersion }] });
+    expect(await state(intentId)).toBe('authorized');
+    await store.pauses.end(pause.id, 'olga', null);
+    vi.restoreAllMocks();
+  });
+
   test('is one of those that its tool has', async () => {
     const intent = await authorized(tool);
     const made = dispatcher(tool);

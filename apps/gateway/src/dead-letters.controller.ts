@@ -84,7 +84,6 @@ export class DeadLettersController {
     'forbidden',
     'not_found',
     'conflict',
-    'paused',
     'unavailable',
   )
   async replay(@Req() request: FastifyRequest, @Body() body: unknown): Promise<{ results: object[] }> {

@@ -1,6 +1,7 @@
+import { tenantPattern } from '@intendant/contracts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import { IsDuration, IsLine } from './validators.js';
+import { IsDuration, IsLine, IsShape } from './validators.js';
 
 /** A month; whoever means longer leaves it open. */
 const longestMs = 31 * 24 * 3_600_000;
@@ -9,7 +10,7 @@ const longestMs = 31 * 24 * 3_600_000;
 export class PauseRequest {
   @ApiPropertyOptional({ description: 'Of one tenant.', example: 'acme' })
   @IsOptional()
-  @IsLine(200)
+  @IsShape(tenantPattern, 'the name of a tenant')
   tenant?: string | null;
 
   @ApiPropertyOptional({ description: 'One tool.', example: 'payments.refund.create' })

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Bus } from '@intendant/bus';
 import { intentIdPattern, type Pause, pausesKnownMs, Refusal, subjects } from '@intendant/contracts';
-import { Store } from '@intendant/store';
+import { Store, StoreUnavailable } from '@intendant/store';
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -14,7 +14,8 @@ import { PauseRequest } from './pause-request.js';
 import { readMessage } from './read-message.js';
 import { tenantToList } from './tenants.js';
 
-const answerMs = pausesKnownMs + 10_000;
+/** Two statements, each with the time that a busy database may take, and the second in between. */
+const answerMs = pausesKnownMs + 24_000;
 
 /** What is not to begin for now. What is under way goes on. */
 @ApiTags('pauses')
@@ -68,7 +69,12 @@ export class PausesController {
     const own = tenant === '*' ? null : tenant;
     const ended = intentIdPattern.test(pauseId) ? await this.store.pauses.end(pauseId, name, own) : null;
     if (ended === null) throw new Refusal('not_found', 'There is no such pause in force that you could end.');
+    // Whoever is woken earlier may still go by what it has read before, and would wait once more.
     await wait(pausesKnownMs);
+    // It is over whether this succeeds or not.
+    await this.store.pauses.wake(ended).catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    });
     return ended;
   }
 }

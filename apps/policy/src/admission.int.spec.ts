@@ -50,7 +50,10 @@ async function openSession(over: Partial<Session> = {}): Promise<Session> {
   return { tenant, runId: run.id, user, profile, permissions, phase, expiresAt, ...over };
 }
 const admit = (session: Session, message: object, from = store) =>
-  new Admission(from, tools).admit(session, new TextEncoder().encode(JSON.stringify(message)), null);
+  new Admission(from, tools).admit(session, new TextEncoder().encode(JSON.stringify(message)), {
+    traceparent: null,
+    answered: true,
+  });
 /** The error object of a submit that is refused. */
 async function refusal(session: Session, message: object) {
   const error = await admit(session, message).then(

@@ -29,8 +29,17 @@ export class Admission {
     private readonly tools: ToolRegistry,
   ) {}
 
-  /** @throws Refusal when nothing is recorded: the message, the run or the arguments are not good, or this service is overloaded. */
-  async admit(session: Session, payload: Uint8Array, traceparent: string | null): Promise<Admitted> {
+  /**
+   * Whoever is not `answered` would not hear that the tool is paused: the intent is recorded, and waits.
+   *
+   * @throws Refusal when nothing is recorded: the message, the run or the arguments are not good, the tool is paused, or
+   *   this service is overloaded.
+   */
+  async admit(
+    session: Session,
+    payload: Uint8Array,
+    { traceparent, answered }: { readonly traceparent: string | null; readonly answered: boolean },
+  ): Promise<Admitted> {
     if (this.store.door.waiting > maxWaiting) {
       throw new Refusal(
         'unavailable',
@@ -50,8 +59,10 @@ export class Admission {
     const digest = fingerprint(args);
     const run = await this.runOf(session);
     if (run.closed) return this.recordedBefore(key, digest, runClosed());
-    const pause = permitted.allowed ? pauseOver(await this.store.pauses.current(), session.tenant, tool) : null;
-    if (pause !== null) return this.recordedBefore(key, digest, paused(tool, pause));
+    if (answered && permitted.allowed) {
+      const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
+      if (pause !== null) return this.recordedBefore(key, digest, paused(tool, pause));
+    }
     const ruling = rule({ session, tool, permitted });
     const submission = {
       intentId: newId(),

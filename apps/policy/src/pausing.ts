@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Pause, type PauseScope, pausesKnownMs, Refusal } from '@intendant/contracts';
+import { type Pause, type PauseScope, pausesKnownMs, Refusal, tenantPattern } from '@intendant/contracts';
 import type { OperatorIdentity } from '@intendant/credentials';
 import { covers } from '@intendant/policy';
-import type { Store } from '@intendant/store';
+import { type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import { readFields } from './read-fields.js';
 
@@ -36,13 +36,34 @@ export class Pausing {
     if (!reason || (forMs !== undefined && !/^[1-9]\d{0,12}$/.test(forMs))) {
       throw new Refusal('invalid_message', 'The message must have a reason, and forMs, if it is there, in digits.');
     }
+    if (tenant !== null && !tenantPattern.test(tenant)) {
+      throw new Refusal(
+        'invalid_arguments',
+        `There is no tenant ${JSON.stringify(tenant)}, so nothing would be paused.`,
+        {
+          problems: [{ pointer: '/tenant', expected: 'the name of a tenant', got: JSON.stringify(tenant) }],
+        },
+      );
+    }
     const scope = inTenant({ tenant, tool, namespace, upstream }, operator);
     const within = this.toolsWithin(scope);
     const ms = forMs === undefined ? null : Number(forMs);
-    const pause = await this.store.pauses.set({ ...scope, reason, author: operator.name, forMs: ms });
-    // Until then others may go by what they have read before.
-    await wait(pausesKnownMs);
-    return { pause, underWay: await this.store.pauses.underWay(scope.tenant, within) };
+    const authorTenant = operator.tenant === '*' ? null : operator.tenant;
+    try {
+      const pause = await this.store.pauses.begin({
+        ...scope,
+        ...{ reason, author: operator.name, authorTenant, forMs: ms },
+      });
+      // Until then others may go by what they have read before.
+      await wait(pausesKnownMs);
+      return { pause, underWay: await this.store.pauses.underWay(scope.tenant, within) };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      throw new Refusal(
+        'unavailable',
+        'The store did not answer. List the pauses to see whether this one has begun; beginning it again replaces it.',
+      );
+    }
   }
 
   private toolsWithin(scope: PauseScope): string[] {

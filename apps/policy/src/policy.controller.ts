@@ -8,7 +8,6 @@ import {
   type WorkMessage,
 } from '@intendant/bus';
 import {
-  type ErrorCode,
   fitMessage,
   type IntentResult,
   type Pause,
@@ -32,9 +31,6 @@ import { readWait } from './read-wait.js';
 export const operatorKeys = Symbol('operator keys');
 export const policyTools = Symbol('tools of the policy service');
 
-/** Refusals that have nothing to do with the message, which is therefore kept for later. */
-const passes: ReadonlySet<ErrorCode> = new Set(['unavailable', 'paused']);
-
 /** Everything the policy service answers to. */
 @Controller()
 export class PolicyController {
@@ -53,7 +49,10 @@ export class PolicyController {
     const wait = readWait(headers.get('Intendant-Wait'));
     const session = await this.session(headers.get('Authorization'));
     const { intent, replayed } = await available(() =>
-      this.admission.admit(session, payload, readTraceparent(headers.get('traceparent'))),
+      this.admission.admit(session, payload, {
+        traceparent: readTraceparent(headers.get('traceparent')),
+        answered: true,
+      }),
     );
     faultPoint('policy.before_reply');
     if (wait === 0) return fitMessage(resultOf(intent, replayed));
@@ -75,10 +74,11 @@ export class PolicyController {
           `The token is of tenant ${session.tenant}; publish to ${subjects.intents(session.tenant)}.`,
         );
       }
-      await this.admission.admit(session, payload, readTraceparent(headers.get('traceparent')));
+      const traceparent = readTraceparent(headers.get('traceparent'));
+      await this.admission.admit(session, payload, { traceparent, answered: false });
     } catch (error) {
       // Anything else than a refusal about the message itself is delivered again.
-      if (!(error instanceof Refusal) || passes.has(error.error.code)) throw error;
+      if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
       const credential = headers.get('Authorization') ?? '';
       await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
     }
@@ -103,7 +103,9 @@ export class PolicyController {
       );
     }
     const { session } = message;
-    const { intent, replayed } = await available(() => this.admission.admit(session, message.payload, null));
+    const { intent, replayed } = await available(() =>
+      this.admission.admit(session, message.payload, { traceparent: null, answered: false }),
+    );
     await this.store.deadMessages.markReplayed(id, operator.name, intent.proposal.intentId);
     return fitMessage(resultOf(intent, replayed));
   }
@@ -112,7 +114,7 @@ export class PolicyController {
   @OnRequest(subjects.rpcPause)
   async pause({ payload, headers }: RpcRequest): Promise<{ pause: Pause; underWay: number }> {
     const operator = authorizeOperator(this.operators, headers.get('Authorization'), 'operator');
-    return available(() => this.pausing.begin(operator, payload));
+    return this.pausing.begin(operator, payload);
   }
 
   /** What the caller may call, as the model may see it. */

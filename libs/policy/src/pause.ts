@@ -1,8 +1,17 @@
-import type { PauseScope, ToolDefinition } from '@intendant/contracts';
+import type { Pause, PauseScope, ToolDefinition } from '@intendant/contracts';
 
-/** The first pause that keeps this tenant from this tool; null where none does. */
-export function pauseOver<T extends PauseScope>(pauses: readonly T[], tenant: string, tool: ToolDefinition): T | null {
-  return pauses.find((pause) => covers(pause, tool) && (pause.tenant ?? tenant) === tenant) ?? null;
+/** Of the pauses that keep this tenant from this tool, the one that ends last; null where there is none. */
+export function pauseOver<T extends PauseScope & Pick<Pause, 'until'>>(
+  pauses: readonly T[],
+  tenant: string,
+  tool: ToolDefinition,
+): T | null {
+  const over = pauses.filter((pause) => covers(pause, tool) && (pause.tenant ?? tenant) === tenant);
+  return over.reduce<T | null>((last, pause) => (last === null || endOf(pause) > endOf(last) ? pause : last), null);
+}
+
+function endOf({ until }: Pick<Pause, 'until'>): number {
+  return until === null ? Number.POSITIVE_INFINITY : Date.parse(until);
 }
 
 /** Whether a tool is within the scope, whoever calls it. */

@@ -2,11 +2,13 @@ import { type Pause, type PauseScope, pausesKnownMs } from '@intendant/contracts
 import { monotonic, newId } from '@intendant/runtime';
 import type { Pool, QueryResultRow } from 'pg';
 import { answering } from './errors.js';
-import { countUnderWay, currentPauses, endPause, type PauseRow, setPause, wakeAuthorized } from './sql/pauses.js';
+import { beginPause, countUnderWay, currentPauses, endPause, type PauseRow, wakeAuthorized } from './sql/pauses.js';
 
 export interface NewPause extends PauseScope {
   readonly reason: string;
   readonly author: string;
+  /** The tenant the author works for; null: for all. Only somebody of the same, or who works for all, may end it. */
+  readonly authorTenant: string | null;
   /** How long, counted on the database clock; null: until somebody ends it. */
   readonly forMs: number | null;
 }
@@ -21,12 +23,15 @@ export class Pauses {
   constructor(private readonly pool: Pool) {}
 
   /**
-   * Those in force, at most {@link pausesKnownMs} old, so that a decision costs a look at the database once a second.
+   * Those in force, by what was read at most {@link pausesKnownMs} before the call, so that decisions cost a look at the
+   * database once a second.
    *
    * @throws StoreUnavailable when nobody can tell
    */
   async current(): Promise<readonly Pause[]> {
-    while (monotonic() - this.asOf > pausesKnownMs) {
+    const oldest = monotonic() - pausesKnownMs;
+    // A second time where somebody else's look had begun too early; the next one begins after the call.
+    while (this.asOf < oldest) {
       this.reading ??= this.read().finally(() => {
         this.reading = null;
       });
@@ -40,25 +45,28 @@ export class Pauses {
     return this.known;
   }
 
-  /** Those in force now, of everybody and, where a tenant is given, of that tenant only. */
+  /** Those in force now that concern a tenant; undefined for all. */
   async list(tenant: string | undefined): Promise<Pause[]> {
     const all = (await this.query<PauseRow>(currentPauses)).map(toPause);
     return tenant === undefined ? all : all.filter((pause) => pause.tenant === null || pause.tenant === tenant);
   }
 
-  /** A scope that is paused already stays so, with the reason, author and end of now. */
-  async set({ tenant, tool, namespace, upstream, reason, author, forMs }: NewPause): Promise<Pause> {
-    const values = [newId(), tenant, tool, namespace, upstream, reason, author, forMs];
-    const [row] = await this.query<PauseRow>(setPause, values);
+  /** Replaces one of the same scope and authority. */
+  async begin({ tenant, tool, namespace, upstream, reason, author, authorTenant, forMs }: NewPause): Promise<Pause> {
+    const values = [newId(), tenant, tool, namespace, upstream, reason, author, authorTenant, forMs];
+    const [row] = await this.query<PauseRow>(beginPause, values);
     return toPause(row as PauseRow);
   }
 
-  /** Ends it and wakes what may have waited for it; null where there is none of that id, or not of that tenant. */
+  /** Null where there is none of that id in force, or where the operator's tenant (null: all) does not reach. */
   async end(id: string, by: string, tenant: string | null): Promise<Pause | null> {
     const [row] = await this.query<PauseRow>(endPause, [id, by, tenant]);
-    if (!row) return null;
-    await this.query(wakeAuthorized, [row.tenant, row.tool, row.namespace]);
-    return toPause(row);
+    return row ? toPause(row) : null;
+  }
+
+  /** What may have waited for a pause is announced with the next sweep, instead of within a minute. */
+  async wake({ tenant, tool, namespace }: PauseScope): Promise<void> {
+    await this.query(wakeAuthorized, [tenant, tool, namespace]);
   }
 
   /** How many intents of these tools have an attempt open, were accepted, or have an unknown outcome. */
