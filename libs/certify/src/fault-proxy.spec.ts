@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { Agent, fetch } from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.js';
 
@@ -14,9 +15,12 @@ interface Got {
 const server = createServer();
 let got: Got[];
 let proxy: FaultProxy;
+/** Connections of its own: others may have been to the same port before. */
+let dispatcher: Agent;
 
 beforeEach(async () => {
   got = [];
+  dispatcher = new Agent();
   server.removeAllListeners('request').on('request', (request: IncomingMessage, response) => {
     buffer(request).then(
       (body) => {
@@ -33,6 +37,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  await dispatcher.destroy();
   await proxy.close();
   server.closeAllConnections();
   server.close();
@@ -44,8 +49,9 @@ const post = (attemptId: string, body: string | ReadableStream = 'hello') =>
     method: 'POST',
     headers: { 'x-attempt-id': attemptId },
     body,
-    ...(typeof body !== 'string' && { duplex: 'half' }),
-  } as RequestInit);
+    dispatcher,
+    ...(typeof body !== 'string' && { duplex: 'half' as const }),
+  });
 
 test('passes requests on under the name of the upstream, over one connection, and writes each down', async () => {
   expect(await (await post('a-1')).json()).toEqual({ id: 1 });
