@@ -115,11 +115,13 @@ describe('recovery', () => {
   it('does not mistake an idle or a busy consumer for a stuck one', async () => {
     const onStuck = vi.fn();
     const hold = gate();
-    await serve({ watchdogMs: 20, onStuck }, { ...work, concurrency: 1 }, () => hold.opened);
+    // Between two looks a free handler must have got its message, also on a machine that has much else to do.
+    const watchdogMs = 500;
+    await serve({ watchdogMs, onStuck }, { ...work, concurrency: 1 }, () => hold.opened);
     const looked = vi.spyOn(service.bus, 'backlog');
-    await eventually(() => expect(looked.mock.calls.length).toBeGreaterThan(5));
+    await eventually(() => expect(looked.mock.calls.length).toBeGreaterThan(2));
     await publish('a', 'b');
-    const until = performance.now() + 300;
+    const until = performance.now() + 3 * watchdogMs;
     await eventually(() => expect(performance.now()).toBeGreaterThan(until));
     hold.open();
     await eventually(() => expect(handled.size).toBe(2));
