@@ -24,7 +24,7 @@ const failures: ReadonlySet<string> = new Set([
   'server_exited',
 ]);
 
-/** Ended on our side: by a lease, a cancel, a shutdown, a missing permission or a mistake in the tool file. */
+/** Ended on our side: by a lease, a cancel, a pause, a shutdown, a missing permission or a mistake in the tool file. */
 const ours: ReadonlySet<string> = new Set([
   'aborted',
   'aborted_unsent',
@@ -37,8 +37,10 @@ const ours: ReadonlySet<string> = new Set([
   'local_resources_exhausted',
   'no_sandbox',
   'not_started',
+  'paused',
   'request_mapping',
   'tls_failed',
+  'tool_not_loaded',
 ]);
 
 /** Server errors, except those that speak of this one request: 501 and 505. */

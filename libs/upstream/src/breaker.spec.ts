@@ -168,6 +168,7 @@ describe('what an attempt says about the health of its upstream', () => {
     [
       'none',
       [
+        ...['paused', 'tool_not_loaded'].map(notExecuted),
         ...['lease_over', 'request_mapping', 'no_sandbox', 'client_closed', 'aborted_unsent'].map(notExecuted),
         ...['egress_refused', 'credential_unavailable', 'local_resources_exhausted', 'tls_failed'].map(notExecuted),
         ...['adapter_missing', 'not_started'].map(notExecuted),
