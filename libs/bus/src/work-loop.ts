@@ -126,7 +126,7 @@ export class WorkLoop {
       const again = work.giveBack(delayMs);
       const next = again ? `again in ${delayMs} ms` : 'it was acknowledged before and does not come back';
       const what = `${work.subject} ${work.id} failed (${tries}), ${next}`;
-      // What is put off for now, such as while its tool is paused, is no fault of this program.
+      // What is refused for now, such as by a service that has too much to do, is no fault of this program.
       if (error instanceof Refusal) this.logger.warn(`${what}: ${error.message}`);
       else this.logger.error(`${what}: ${describe(error)}`);
     }
