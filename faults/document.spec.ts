@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dangerousStates } from './history/dangerous-states.js';
 import { unmutated } from './mutations/gate-table.js';
+import { shipped } from './mutations/mutants.js';
 import { gateLayers } from './mutations/trial.js';
 
 const page = readFileSync(new URL('../docs/fault-testing.md', import.meta.url), 'utf8');
@@ -17,22 +18,6 @@ test('the page names every dangerous state, as the rig counts it', () => {
     `| state | what happened when it is counted |\n| --- | --- |\n${lines.join('')}`,
   );
 });
-
-/** Each has cost somebody money: they are what a rig of this kind is for. */
-const shipped = [
-  'ack-before-commit',
-  'key-per-attempt',
-  'lease-by-local-clock',
-  'lookup-timeout-is-absence',
-  'mark-before-publish',
-  'max-deliver-3-without-sweep',
-  'message-id-is-intent-id',
-  'naive-cursor',
-  'no-settle-time',
-  'resend-without-lookup',
-  'reset-is-not-sent',
-  'terminal-write-without-version',
-];
 
 test('the page tells of each bug that others have shipped which layer found it, and that the sources as they are passed', () => {
   const rows = new Map(

@@ -15,6 +15,22 @@ export interface Mutant {
 
 const ending = '.patch';
 
+/** The bugs that others have shipped; what is there beside them, a reviewer thought of. */
+export const shipped: readonly string[] = [
+  'ack-before-commit',
+  'key-per-attempt',
+  'lease-by-local-clock',
+  'lookup-timeout-is-absence',
+  'mark-before-publish',
+  'max-deliver-3-without-sweep',
+  'message-id-is-intent-id',
+  'naive-cursor',
+  'no-settle-time',
+  'resend-without-lookup',
+  'reset-is-not-sent',
+  'terminal-write-without-version',
+];
+
 /** All that there are, by name. `folder` holds a file per mutant; its head says what it plants, and which incident it is. */
 export function readMutants(folder: string): Mutant[] {
   const files = readdirSync(folder).filter((file) => file.endsWith(ending));
