@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, it, vi } from 'vitest';
 import { root } from './rig/root.js';
+import { signalIfThere } from './rig/server-process.js';
 
 let home: string;
 let rig: ChildProcess | undefined;
@@ -13,8 +14,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  // What it started is in its group.
-  if (rig?.pid) process.kill(-rig.pid, 'SIGKILL');
+  // What it started is in its group; nothing need be left of it.
+  if (rig?.pid) signalIfThere(-rig.pid, 'SIGKILL');
   rmSync(home, { recursive: true, force: true });
 });
 
