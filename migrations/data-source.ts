@@ -4,6 +4,7 @@ import { OutboxByMessage1795996800000 } from './1795996800000-outbox-by-message.
 import { LateEvidence1796083200000 } from './1796083200000-late-evidence.js';
 import { SandboxIntents1796169600000 } from './1796169600000-sandbox-intents.js';
 import { Pauses1796256000000 } from './1796256000000-pauses.js';
+import { Admission1796342400000 } from './1796342400000-admission.js';
 
 /** Every migration, in order. Frozen once released: a change is a new one. */
 export const migrations = [
@@ -12,6 +13,7 @@ export const migrations = [
   LateEvidence1796083200000,
   SandboxIntents1796169600000,
   Pauses1796256000000,
+  Admission1796342400000,
 ];
 
 export function migrationDataSource(url: string): DataSource {

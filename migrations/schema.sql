@@ -48,6 +48,11 @@ CREATE TABLE intents (
   recorded_at timestamp with time zone NOT NULL,
   since timestamp with time zone NOT NULL,
   sandbox boolean NOT NULL DEFAULT false,
+  calls integer NOT NULL DEFAULT 0,
+  cost bigint NOT NULL DEFAULT 0,
+  held boolean NOT NULL DEFAULT true,
+  operation text,
+  operation_until timestamp with time zone,
   CONSTRAINT one_intent_per_key UNIQUE (key),
   CONSTRAINT intents_pkey PRIMARY KEY (id),
   CONSTRAINT a_dead_letter_has_a_reason CHECK (((state <> 'dead_lettered'::text) OR (reason IS NOT NULL))),
@@ -100,6 +105,13 @@ CREATE TABLE pauses (
   CONSTRAINT pauses_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE rate_buckets (
+  id text NOT NULL,
+  tokens double precision NOT NULL,
+  at timestamp with time zone NOT NULL,
+  CONSTRAINT rate_buckets_pkey PRIMARY KEY (id)
+) WITH (fillfactor=50);
+
 CREATE TABLE runs (
   id text NOT NULL,
   tenant text NOT NULL,
@@ -111,9 +123,23 @@ CREATE TABLE runs (
   opened_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   expires_at timestamp with time zone NOT NULL,
   closed_at timestamp with time zone,
+  revision integer NOT NULL DEFAULT 1,
+  stamp bigint NOT NULL DEFAULT 0,
+  sandbox boolean NOT NULL DEFAULT false,
+  restrictions json NOT NULL DEFAULT '[]'::json,
+  max_calls integer,
+  max_mutating integer,
+  max_destructive integer,
+  max_cost bigint,
+  acts_until timestamp with time zone,
+  calls integer NOT NULL DEFAULT 0,
+  mutating integer NOT NULL DEFAULT 0,
+  destructive integer NOT NULL DEFAULT 0,
+  cost bigint NOT NULL DEFAULT 0,
+  tainted_by text,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_profile_check CHECK ((profile = ANY (ARRAY['interactive'::text, 'batch'::text])))
-);
+) WITH (fillfactor=70);
 
 CREATE TABLE tool_contracts (
   name text NOT NULL,
@@ -124,11 +150,19 @@ CREATE TABLE tool_contracts (
   CONSTRAINT tool_contracts_pkey PRIMARY KEY (name, version)
 );
 
+CREATE TABLE yields (
+  run_id text NOT NULL,
+  digest text NOT NULL,
+  source text NOT NULL,
+  CONSTRAINT yields_pkey PRIMARY KEY (run_id, digest, source)
+);
+
 CREATE INDEX dead_messages_open ON public.dead_messages USING btree (tenant, id) WHERE ((intent_id IS NULL) AND (dismissed_at IS NULL));
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
 CREATE INDEX pauses_open ON public.pauses USING btree (since) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX one_intent_per_operation ON public.intents USING btree (operation) WHERE (operation IS NOT NULL);
 
 CREATE OR REPLACE FUNCTION public.ensure_event_partitions(months_ahead integer)
  RETURNS integer
@@ -174,5 +208,7 @@ GRANT INSERT, SELECT, UPDATE ON lookup_receipts TO intendant_app;
 GRANT SELECT ON migrations TO intendant_app;
 GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON pauses TO intendant_app;
+GRANT INSERT, SELECT, UPDATE ON rate_buckets TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON runs TO intendant_app;
 GRANT INSERT, SELECT ON tool_contracts TO intendant_app;
+GRANT INSERT, SELECT ON yields TO intendant_app;

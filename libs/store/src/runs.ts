@@ -1,9 +1,11 @@
+import { type Budgets, noBudgets, type Restriction } from '@intendant/contracts';
 import { Coalescer } from '@intendant/runtime';
 import type { Pool } from 'pg';
 import { answering } from './errors.js';
-import { closeRun, findRuns, openRun, type RunRow } from './sql/runs.js';
+import { closeRun, enterPhase, findRuns, openRun, type RunRow } from './sql/runs.js';
 
-export interface Run {
+/** What a run is opened with. */
+export interface NewRun {
   readonly id: string;
   readonly tenant: string;
   readonly user: string;
@@ -12,9 +14,23 @@ export interface Run {
   readonly phase: string | null;
   /** Name of the service key that opened it. */
   readonly openedBy: string;
+  readonly sandbox?: boolean;
+  readonly restrictions?: readonly Restriction[];
+  readonly budgets?: Budgets;
+}
+
+export interface Run extends Required<Omit<NewRun, 'budgets'>> {
+  readonly budgets: Omit<Budgets, 'wallClockMs'>;
+  /** Until when it may propose, in ms since the epoch; null: as long as it lives. */
+  readonly actsUntil: number | null;
   /** Ms since the epoch. */
+  readonly openedAt: number;
   readonly expiresAt: number;
   readonly closed: boolean;
+  /** Raised by whatever changes what the run may do. */
+  readonly revision: number;
+  /** Id of the intent by which the run has read text from outside; null: it has not. */
+  readonly taintedBy: string | null;
 }
 
 /** Open runs that are remembered. */
@@ -30,9 +46,14 @@ export class Runs {
   }
 
   /** Opens a run that lives `ttlMs`, counted on the database clock. */
-  async open(run: Omit<Run, 'expiresAt' | 'closed'>, ttlMs: number): Promise<Run> {
+  async open(run: NewRun, ttlMs: number): Promise<Run> {
     const { id, tenant, user, profile, permissions, phase, openedBy } = run;
-    const values = [id, tenant, user, profile, permissions, phase, openedBy, ttlMs];
+    const { sandbox = false, restrictions = [], budgets = noBudgets } = run;
+    const { calls, mutating, destructive, costMicros, wallClockMs } = budgets;
+    const values = [
+      ...[id, tenant, user, profile, permissions, phase, openedBy, ttlMs, sandbox, JSON.stringify(restrictions)],
+      ...[calls, mutating, destructive, costMicros, wallClockMs],
+    ];
     const { rows } = await answering(() => this.pool.query<RunRow>({ ...openRun, values }));
     return toRun(rows[0] as RunRow);
   }
@@ -43,8 +64,8 @@ export class Runs {
   }
 
   /**
-   * As `find`, from memory where the run was open when it was last seen. It may have been closed since: the door refuses
-   * to record anything in it then.
+   * As `find`, from memory where the run was open when it was last seen. It may have been changed or closed since: the
+   * door records nothing in it then that was decided on this.
    */
   async recall(id: string): Promise<Run | null> {
     const known = this.remembered.get(id);
@@ -56,11 +77,24 @@ export class Runs {
     return run;
   }
 
+  /** Is looked up again when it is needed next. */
+  forget(id: string): void {
+    this.remembered.delete(id);
+  }
+
   /** True when it is closed afterwards; false where there is no such run of this tenant. */
   async close(id: string, tenant: string): Promise<boolean> {
-    this.remembered.delete(id);
+    this.forget(id);
     const { rowCount } = await answering(() => this.pool.query({ ...closeRun, values: [id, tenant] }));
     return rowCount === 1;
+  }
+
+  /** The run in its new phase, from the next decision on; null where there is no such open run of this tenant. */
+  async enter(id: string, tenant: string, phase: string | null): Promise<Run | null> {
+    this.forget(id);
+    const values = [id, tenant, phase];
+    const { rows } = await answering(() => this.pool.query<RunRow>({ ...enterPhase, values }));
+    return rows[0] ? toRun(rows[0]) : null;
   }
 
   private async findMany(ids: readonly string[]): Promise<(Run | null)[]> {
@@ -70,6 +104,14 @@ export class Runs {
   }
 }
 
-function toRun({ expiresAt, closedAt, ...row }: RunRow): Run {
-  return { ...row, expiresAt: expiresAt.getTime(), closed: closedAt !== null };
+function toRun(row: RunRow): Run {
+  const { openedAt, expiresAt, closedAt, actsUntil, maxCalls, maxMutating, maxDestructive, maxCost, ...rest } = row;
+  return {
+    ...rest,
+    budgets: { calls: maxCalls, mutating: maxMutating, destructive: maxDestructive, costMicros: maxCost },
+    actsUntil: actsUntil?.getTime() ?? null,
+    openedAt: openedAt.getTime(),
+    expiresAt: expiresAt.getTime(),
+    closed: closedAt !== null,
+  };
 }

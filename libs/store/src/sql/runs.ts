@@ -1,5 +1,9 @@
-const columns = `id, tenant, user_id AS "user", profile, permissions, phase, opened_by AS "openedBy",
-  expires_at AS "expiresAt", closed_at AS "closedAt"`;
+import type { Restriction } from '@intendant/contracts';
+
+const columns = `id, tenant, user_id AS "user", profile, permissions, phase, sandbox, restrictions, opened_by AS "openedBy",
+  opened_at AS "openedAt", expires_at AS "expiresAt", closed_at AS "closedAt", revision, tainted_by AS "taintedBy",
+  max_calls AS "maxCalls", max_mutating AS "maxMutating", max_destructive AS "maxDestructive",
+  max_cost::float8 AS "maxCost", acts_until AS "actsUntil"`;
 
 export interface RunRow {
   id: string;
@@ -8,17 +12,30 @@ export interface RunRow {
   profile: 'interactive' | 'batch';
   permissions: string[];
   phase: string | null;
+  sandbox: boolean;
+  restrictions: Restriction[];
   openedBy: string;
+  openedAt: Date;
   expiresAt: Date;
   closedAt: Date | null;
+  revision: number;
+  taintedBy: string | null;
+  maxCalls: number | null;
+  maxMutating: number | null;
+  maxDestructive: number | null;
+  maxCost: number | null;
+  actsUntil: Date | null;
 }
 
-/** Lives $8 ms, counted on the database clock. */
+/** Lives $8 ms, and may act for $15 of them (null: for all), counted on the database clock. */
 export const openRun = {
   name: 'open_run',
   text: `
-    INSERT INTO runs (id, tenant, user_id, profile, permissions, phase, opened_by, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + $8::float8 * interval '1 ms')
+    INSERT INTO runs (id, tenant, user_id, profile, permissions, phase, opened_by, opened_at, expires_at, sandbox, restrictions,
+      max_calls, max_mutating, max_destructive, max_cost, acts_until)
+    SELECT $1, $2, $3, $4, $5, $6, $7, clock.now, clock.now + $8::float8 * interval '1 ms', $9, $10::json,
+      $11::integer, $12::integer, $13::integer, $14::bigint, clock.now + $15::float8 * interval '1 ms'
+    FROM (SELECT clock_timestamp() AS now) AS clock
     RETURNING ${columns}`,
 };
 
@@ -26,5 +43,16 @@ export const findRuns = { name: 'find_runs', text: `SELECT ${columns} FROM runs 
 
 export const closeRun = {
   name: 'close_run',
-  text: 'UPDATE runs SET closed_at = coalesce(closed_at, clock_timestamp()) WHERE id = $1 AND tenant = $2',
+  text: `
+    UPDATE runs SET closed_at = coalesce(closed_at, clock_timestamp()), revision = revision + 1
+    WHERE id = $1 AND tenant = $2`,
+};
+
+/** An open run of tenant $2 enters phase $3; null: none. */
+export const enterPhase = {
+  name: 'enter_phase',
+  text: `
+    UPDATE runs SET phase = $3, revision = revision + 1
+    WHERE id = $1 AND tenant = $2 AND closed_at IS NULL AND expires_at > clock_timestamp()
+    RETURNING ${columns}`,
 };
