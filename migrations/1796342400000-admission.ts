@@ -35,10 +35,28 @@ export class Admission1796342400000 implements MigrationInterface {
         ADD COLUMN cost bigint NOT NULL DEFAULT 0,
         ADD COLUMN held boolean NOT NULL DEFAULT true,
         ADD COLUMN operation text,
-        ADD COLUMN operation_until timestamptz`);
+        ADD COLUMN operation_until timestamptz,
+        ADD COLUMN likeness text`);
+    // What is recorded already takes what it has taken: requests that went out, or the one that may.
+    await runner.query(`
+      UPDATE intents AS i SET calls = CASE
+          WHEN state IN ('committed', 'failed', 'denied', 'cancelled', 'expired') THEN u.sent ELSE greatest(1, u.sent)
+        END,
+        held = state NOT IN ('failed', 'denied', 'cancelled', 'expired') OR u.corrected
+      FROM (
+        SELECT r.id, r.attempts - count(e.version) FILTER (WHERE e.type = 'attempt_not_executed')::integer AS sent,
+          count(e.version) FILTER (WHERE e.type = 'corrected') > 0 AS corrected
+        FROM intents AS r
+        LEFT JOIN events AS e ON e.intent_id = r.id
+          AND (e.type = 'attempt_not_executed' AND e.data ->> 'sent' = 'false'
+            OR e.type = 'corrected' AND e.data ->> 'finding' <> 'second_effect')
+        GROUP BY r.id
+      ) AS u
+      WHERE u.id = i.id`);
     await runner.query(
       'CREATE UNIQUE INDEX one_intent_per_operation ON intents (operation) WHERE operation IS NOT NULL',
     );
+    await runner.query('CREATE INDEX intents_alike ON intents (likeness, recorded_at) WHERE likeness IS NOT NULL');
     await runner.query(`
       CREATE TABLE yields (
         run_id text NOT NULL,
@@ -56,10 +74,10 @@ export class Admission1796342400000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE rate_buckets, yields');
-    await runner.query('DROP INDEX one_intent_per_operation');
+    await runner.query('DROP INDEX one_intent_per_operation, intents_alike');
     await runner.query(`
       ALTER TABLE intents DROP COLUMN calls, DROP COLUMN cost, DROP COLUMN held, DROP COLUMN operation,
-        DROP COLUMN operation_until`);
+        DROP COLUMN operation_until, DROP COLUMN likeness`);
     await runner.query('ALTER TABLE runs RESET (fillfactor)');
     await runner.query(`
       ALTER TABLE runs DROP COLUMN revision, DROP COLUMN stamp, DROP COLUMN sandbox,

@@ -53,6 +53,7 @@ CREATE TABLE intents (
   held boolean NOT NULL DEFAULT true,
   operation text,
   operation_until timestamp with time zone,
+  likeness text,
   CONSTRAINT one_intent_per_key UNIQUE (key),
   CONSTRAINT intents_pkey PRIMARY KEY (id),
   CONSTRAINT a_dead_letter_has_a_reason CHECK (((state <> 'dead_lettered'::text) OR (reason IS NOT NULL))),
@@ -158,6 +159,7 @@ CREATE TABLE yields (
 );
 
 CREATE INDEX dead_messages_open ON public.dead_messages USING btree (tenant, id) WHERE ((intent_id IS NULL) AND (dismissed_at IS NULL));
+CREATE INDEX intents_alike ON public.intents USING btree (likeness, recorded_at) WHERE (likeness IS NOT NULL);
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);

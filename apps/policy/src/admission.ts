@@ -1,8 +1,8 @@
-import { type Pause, Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
-import type { Intent, JsonObject } from '@intendant/intent';
-import { pauseOver, propose, rule } from '@intendant/policy';
+import { type Facts, Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
+import { type Command, type Intent, type JsonObject, type Proposal, takenBy } from '@intendant/intent';
+import { type Call, pauseOver, propose, rule } from '@intendant/policy';
 import { newId } from '@intendant/runtime';
-import type { Run, Store } from '@intendant/store';
+import type { Admission as Claimed, Run, Store } from '@intendant/store';
 import {
   dropTrustedFields,
   fingerprint,
@@ -12,9 +12,15 @@ import {
   type ToolIntentMessage,
   type ToolRegistry,
 } from '@intendant/tools';
+import { checkArguments, checkSandbox, findTool } from './check-proposed.js';
+import { identifiersOf, likenessOf, needsFacts, operationOf, ratesOf } from './claims.js';
+import { conflict, overloaded, paused, runClosed, turnedAway } from './refusals.js';
+import { noRules, type WrittenRules } from './written-rules.js';
 
 /** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
 const maxWaiting = 5_000;
+/** How often a run may change under a submit before it is given up for now. */
+const mostChanges = 5;
 
 export interface Admitted {
   readonly intent: Intent;
@@ -22,110 +28,113 @@ export interface Admitted {
   readonly replayed: boolean;
 }
 
+export interface Circumstances {
+  readonly traceparent: string | null;
+  /** Somebody waits for the answer. */
+  readonly answered: boolean;
+}
+
+/** The run is not as it was when the decision began. */
+class RunChanged extends Error {}
+
 /** From a message and a verified session to a recorded intent, in one straight line. */
 export class Admission {
   constructor(
     private readonly store: Store,
     private readonly tools: ToolRegistry,
+    private readonly written: WrittenRules = noRules,
   ) {}
 
   /**
    * Whoever is not `answered` would not hear that the tool is paused: the intent is recorded, and waits.
    *
-   * @throws Refusal when nothing is recorded: the message, the run or the arguments are not good, the tool is paused, or
-   *   this service is overloaded.
+   * @throws Refusal when nothing is recorded: the message, the run or the arguments are not good, it may not be done for
+   *   now, or this service is overloaded.
    */
-  async admit(
-    session: Session,
-    payload: Uint8Array,
-    { traceparent, answered }: { readonly traceparent: string | null; readonly answered: boolean },
-  ): Promise<Admitted> {
-    if (this.store.door.waiting > maxWaiting) {
-      throw new Refusal(
-        'unavailable',
-        'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
-      );
-    }
+  async admit(session: Session, payload: Uint8Array, circumstances: Circumstances): Promise<Admitted> {
+    if (this.store.door.waiting > maxWaiting) throw overloaded();
     const message = inSession(readToolIntent(payload), session);
-    const tool = this.find(message, session);
+    for (let changes = 0; changes < mostChanges; changes += 1) {
+      const run = await this.runOf(session);
+      try {
+        // The phase is the run's own, whatever it was when the token was made.
+        return await this.admitIn(run, { ...session, phase: run.phase }, message, circumstances);
+      } catch (error) {
+        if (!(error instanceof RunChanged)) throw error;
+        this.store.runs.forget(run.id);
+      }
+    }
+    throw overloaded();
+  }
+
+  private async admitIn(
+    run: Run,
+    session: Session,
+    message: ToolIntentMessage,
+    { traceparent, answered }: Circumstances,
+  ): Promise<Admitted> {
+    const tool = findTool(this.tools, message, session);
     const { args, dropped } = dropTrustedFields(message.args, Object.keys(tool.inject));
     const permitted = mayCall(tool, session);
     // Whoever may not call a tool learns nothing about its arguments.
     if (permitted.allowed) {
       checkSandbox(message, tool, session);
-      this.check(tool, args);
+      checkArguments(this.tools, tool, args);
     }
     const key = intentKey(session, message, args);
     const digest = fingerprint(args);
-    const run = await this.runOf(session);
     if (run.closed) return this.recordedBefore(key, digest, runClosed());
     if (answered && permitted.allowed) {
       const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
       if (pause !== null) return this.recordedBefore(key, digest, paused(tool, pause));
     }
-    const ruling = rule({ session, tool, permitted });
+    const { stepId, sandbox } = message;
+    const { tenant } = session;
+    const place = { tenant, sandbox };
+    const cost = permitted.allowed ? this.written.costOf(tool, args) : free;
     const submission = {
-      intentId: newId(),
-      stepId: message.stepId,
-      args,
-      dropped,
-      key,
-      fingerprint: digest,
-      sandbox: message.sandbox,
-      traceparent,
+      ...{ intentId: newId(), stepId, args, dropped, key, fingerprint: digest, sandbox, traceparent },
       expiresAt: run.expiresAt,
+      cost: cost.ok ? cost.micros : 0,
+      operation: permitted.allowed ? operationOf(tool, place, args) : null,
+      likeness: permitted.allowed ? likenessOf(tool, place, args) : null,
+      taintedBy: run.taintedBy,
     };
     const proposal = propose(submission, session, tool);
-    const result = await this.store.door.execute({
-      intentId: proposal.intentId,
-      command: { type: 'record', proposal, ruling },
+    const identifiers = permitted.allowed ? identifiersOf(tool, args) : [];
+    const rates = ratesOf(tool, place, this.written.rateOf(tenant));
+    const callOn = (facts: Facts | null): Call => ({
+      ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal) },
+      written: cost.ok ? this.judged(run, session, tool, proposal, facts) : uncounted(tool, cost.error),
     });
+    const record = (facts: Facts | null): Recording => {
+      const verdict = rule(callOn(facts), facts, this.written.version);
+      if (verdict.kind === 'turn_away') throw turnedAway(verdict.objection);
+      return { type: 'record', proposal, ruling: verdict.ruling };
+    };
+    const needRun = permitted.allowed && this.written.needRun(tenant, tool);
+    const admission: Claimed = {
+      claim: {
+        ...{ runId: run.id, revision: run.revision, rates },
+        alikeForMs: tool.similar?.windowMs ?? null,
+        identifiers: identifiers.map((each) => each.digest),
+        past: needRun,
+      },
+      needsFacts: needsFacts(proposal, identifiers, needRun),
+      judge: (facts) => {
+        if (facts.run?.revision !== run.revision) throw new RunChanged();
+        return record(facts);
+      },
+    };
+    const { intentId } = proposal;
+    const result = await this.store.door.execute({ intentId, command: record(null), admission });
     if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
-    if (result.reason === 'run_closed') throw runClosed();
-    throw new Refusal(
-      'idempotency_conflict',
-      `Step ${message.stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
-      { intentId: result.intent?.proposal.intentId ?? null },
-    );
+    throw result.reason === 'run_closed' ? runClosed() : conflict(tool, stepId, result.intent);
   }
 
-  private find(message: ToolIntentMessage, session: Session): ToolDefinition {
-    const tool = this.tools.get(message.tool);
-    if (!tool) {
-      const near = this.tools.suggest(
-        message.tool,
-        (t) => mayCall(t, session).allowed && (!message.sandbox || t.sandbox !== null),
-      );
-      throw new Refusal(
-        'unknown_tool',
-        `There is no tool ${message.tool}.${near ? ` Did you mean ${near}?` : ' List the tools to see what there is.'}`,
-        {
-          ...(near && { suggestion: near }),
-        },
-      );
-    }
-    if (message.toolVersion !== null && message.toolVersion !== tool.version) {
-      throw new Refusal(
-        'unknown_tool',
-        `${tool.name} has version ${tool.version}, not ${message.toolVersion}. List the tools to see its present contract.`,
-        {
-          version: tool.version,
-        },
-      );
-    }
-    return tool;
-  }
-
-  private check(tool: ToolDefinition, args: JsonObject): void {
-    const problems = this.tools.check(tool, args);
-    const [first] = problems;
-    if (!first) return;
-    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-    throw new Refusal(
-      'invalid_arguments',
-      `The arguments of ${tool.name} are not right: ${first.pointer || 'the arguments'}: expected ${first.expected}, got ${first.got}${more}. Nothing was recorded; correct every field named in details.`,
-      { problems: problems.map((problem) => ({ ...problem })) as unknown as JsonObject[] },
-    );
+  private judged(run: Run, session: Session, tool: ToolDefinition, { args, cost = 0 }: Proposal, facts: Facts | null) {
+    const { openedBy, restrictions } = run;
+    return this.written.judge({ session, tool, args, cost, openedBy, restrictions, facts });
   }
 
   /** The token alone is not enough: the run it speaks for must be there. */
@@ -143,32 +152,17 @@ export class Admission {
   }
 }
 
+type Recording = Extract<Command, { type: 'record' }>;
+
+const free = { ok: true, micros: 0 } as const;
+
 /** In a sandbox run everything is a sandbox call, whatever the message says. */
 function inSession(message: ToolIntentMessage, { sandbox = false }: Session): ToolIntentMessage {
   return sandbox && !message.sandbox ? { ...message, sandbox } : message;
 }
 
-/** The real thing must never stand in for a sandbox that is not there. */
-function checkSandbox(message: ToolIntentMessage, tool: ToolDefinition, session: Session): void {
-  if (!message.sandbox || tool.sandbox !== null) return;
-  const problem = session.sandbox
-    ? { pointer: '/tool', expected: 'a tool with a sandbox', got: JSON.stringify(tool.name) }
-    : { pointer: '/sandbox', expected: 'false', got: 'true' };
-  const why = session.sandbox ? ', and in this run every call goes to a sandbox' : '';
-  throw new Refusal('invalid_message', `${tool.name} has no sandbox${why}. Nothing was recorded.`, {
-    problems: [problem],
-  });
-}
-
-function runClosed(): Refusal {
-  return new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
-}
-
-function paused(tool: ToolDefinition, { reason, since, until }: Pause): Refusal {
-  const end = until === null ? 'Nobody has said for how long' : `It ends at ${until}`;
-  return new Refusal(
-    'paused',
-    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; send the same step again later, and do not look for another way to do it.`,
-    { reason, since, until },
-  );
+/** What nobody can say the cost of is not done. */
+function uncounted(tool: ToolDefinition, error: string): Call['written'] {
+  const message = `What ${tool.name} costs with these arguments cannot be told`;
+  return { kind: 'deny', rule: 'cost', message, inputs: { error } satisfies JsonObject };
 }

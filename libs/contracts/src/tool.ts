@@ -144,6 +144,23 @@ export interface FilledIn {
   readonly names: readonly string[];
 }
 
+/** A call that looks like one of before, by the values of some arguments. */
+export interface Similar {
+  /** JSON Pointers into the arguments. */
+  readonly fields: readonly string[];
+  readonly windowMs: number;
+  /** `shadow`: it is only noted; `approve`: a person has to agree. */
+  readonly mode: 'shadow' | 'approve';
+}
+
+/** An argument that names something, and where its value has to come from. */
+export interface Identifier {
+  /** JSON Pointer into the arguments; `*` for each item. */
+  readonly pointer: string;
+  /** Results that may bring it: `orders.get#/id`. */
+  readonly sources: readonly string[];
+}
+
 /** A tool as loaded and checked from its file. The model sees name, description, schemas and effect; nothing else. */
 export interface ToolDefinition {
   readonly name: string;
@@ -166,7 +183,17 @@ export interface ToolDefinition {
     readonly noticeMs: number | null;
     /** Attempts of this tool open at once in one dispatcher. */
     readonly concurrency: number;
+    /** CEL over `args`: what a call costs, in units. Null: nothing. */
+    readonly cost: string | null;
+    /** How often one tenant may call it; null: as often as it likes. */
+    readonly rate: { readonly count: number; readonly perMs: number } | null;
   };
+  /** What makes two calls the same operation, whoever asks for it; null: nothing does. */
+  readonly businessKey: { readonly fields: readonly string[]; readonly windowMs: number } | null;
+  /** What makes a call look like an earlier one of the tenant; null: nobody looks. */
+  readonly similar: Similar | null;
+  /** Arguments that have to come from an earlier result of the run. */
+  readonly identifiers: readonly Identifier[];
   readonly terms: Terms;
   readonly upstream: Upstream;
   /** Where sandbox calls go, by exactly the same code; null: there is no sandbox, and such calls are refused. */

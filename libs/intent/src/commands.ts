@@ -1,5 +1,10 @@
-import type { Failure, IntentEvent, Proposal } from './events.js';
+import type { Failure, IntentEvent, Proposal, Reasons } from './events.js';
 import type { LookupAnswer, PollAnswer, Verdict } from './verdict.js';
+
+/** What admission decided. */
+export type Ruling = ({ readonly allow: true } | { readonly allow: false; readonly failure: Failure }) & {
+  readonly reasons?: Reasons;
+};
 
 /**
  * What somebody wants to happen to one intent. `decide` turns it into events or says why not.
@@ -9,7 +14,7 @@ export type Command =
   | {
       readonly type: 'record';
       readonly proposal: Proposal;
-      readonly ruling: { readonly allow: true } | { readonly allow: false; readonly failure: Failure };
+      readonly ruling: Ruling;
     }
   | { readonly type: 'start_attempt'; readonly attemptId: string }
   | {

@@ -16,11 +16,12 @@ export function decide(command: Command, intent: Intent | null, now: number): De
   if (command.type === 'record') {
     if (intent === null) {
       const { proposal, ruling } = command;
+      const reasons = ruling.reasons && { reasons: ruling.reasons };
       return accept(
         { type: 'recorded', proposal },
         ruling.allow
-          ? { type: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null }
-          : { type: 'denied', failure: ruling.failure },
+          ? { type: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null, ...reasons }
+          : { type: 'denied', failure: ruling.failure, ...reasons },
       );
     }
     return intent.proposal.fingerprint === command.proposal.fingerprint ? unchanged : reject('idempotency_conflict');

@@ -34,6 +34,31 @@ export interface Proposal {
   readonly expiresAt: number;
   /** W3C trace context of the submit. */
   readonly traceparent: string | null;
+  /** What the call costs by its tool's reckoning, in millionths of a unit. Left out: nothing. */
+  readonly cost?: number;
+  /** The business operation that it is: no other intent may be it for a while. Left out: the tool names none. */
+  readonly operation?: Operation;
+  /** What it looks like, for whoever asks whether something like it was done before. Left out: nobody does. */
+  readonly likeness?: string;
+  /** Id of the intent by which the run had read text from outside. Left out: it had not. */
+  readonly taintedBy?: string;
+}
+
+/** Digest of tenant, tool and the fields that make a call the operation it is, and for how long it stays taken. */
+export interface Operation {
+  readonly digest: string;
+  /** From when the intent is recorded, in ms. */
+  readonly windowMs: number;
+}
+
+/** What a decision of admission went by. */
+export interface Reasons {
+  /** Version of the policy files. */
+  readonly policy: string;
+  /** The rule that decided; null: none objected. */
+  readonly rule: string | null;
+  /** What that rule looked at. */
+  readonly inputs: JsonObject;
 }
 
 /** What the agent is told when nothing happened or may happen any more; codes are those of the public contract. */
@@ -85,7 +110,7 @@ export type Breach = 'max_processing';
  */
 export type IntentEvent =
   | { readonly type: 'recorded'; readonly proposal: Proposal }
-  | { readonly type: 'denied'; readonly failure: Failure }
+  | { readonly type: 'denied'; readonly failure: Failure; readonly reasons?: Reasons }
   | {
       readonly type: 'authorized';
       readonly basis: Basis;
@@ -93,6 +118,8 @@ export type IntentEvent =
       readonly notBefore: number | null;
       /** Not to be sent after this time: the upstream will have forgotten the key. */
       readonly resendUntil: number | null;
+      /** Where admission allowed it. */
+      readonly reasons?: Reasons;
     }
   | {
       readonly type: 'attempt_started';

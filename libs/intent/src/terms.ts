@@ -37,6 +37,10 @@ export interface Terms {
     /** How long it is followed before a person is asked. */
     readonly deadlineMs: number;
   } | null;
+  /** What it answers is text from outside: whoever reads it may have been told what to do. Left out: it is not. */
+  readonly untrusted?: boolean;
+  /** JSON Pointers into its data whose values other tools take as identifiers; `*` for each item. Left out: none. */
+  readonly yields?: readonly string[];
 }
 
 /** True when a resend under the same key cannot double the effect while the key is remembered. */

@@ -1,6 +1,6 @@
 import type { Session, ToolDefinition } from '@intendant/contracts';
 import { expect, test } from 'vitest';
-import { propose, rule } from './admission.js';
+import { propose } from './admission.js';
 
 const session: Session = {
   tenant: 'acme',
@@ -19,19 +19,6 @@ const tool = {
   terms: { effect: 'destructive' },
 } as unknown as ToolDefinition;
 
-test('what is not permitted is denied with the rule and its reason', () => {
-  const ruling = rule({ session, tool, permitted: { allowed: false, reason: 'it needs payments:refund' } });
-  expect(ruling).toMatchObject({
-    allow: false,
-    failure: { code: 'permission_denied', details: { rule: 'permission' } },
-  });
-  expect(ruling).toHaveProperty('failure.message', expect.stringContaining('it needs payments:refund'));
-});
-
-test('what is permitted is allowed', () => {
-  expect(rule({ session, tool, permitted: { allowed: true } })).toEqual({ allow: true });
-});
-
 test('identity and injected fields come from the session, whatever the arguments say', () => {
   const submission = {
     intentId: 'i',
@@ -42,7 +29,7 @@ test('identity and injected fields come from the session, whatever the arguments
     fingerprint: 'f',
     sandbox: false,
     traceparent: null,
-    expiresAt: 1_000,
+    ...{ expiresAt: 1_000, cost: 0, operation: null, likeness: null, taintedBy: null },
   };
   expect(propose(submission, session, tool)).toMatchObject({
     tenant: 'acme',

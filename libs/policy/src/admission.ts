@@ -1,26 +1,80 @@
-import type { Session, ToolDefinition } from '@intendant/contracts';
-import type { DroppedField, Failure, JsonObject, Proposal } from '@intendant/intent';
+import type { Facts, Session, ToolDefinition } from '@intendant/contracts';
+import type { DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } from '@intendant/intent';
+import { exhausted } from './budgets.js';
+import type { Call } from './call.js';
+import type { Objection } from './objection.js';
+import { lookAlike, sameOperation, unfounded } from './others.js';
+import { tooFast } from './rates.js';
 
-/** What admission decides on: everything is loaded before, nothing is looked up in here. */
-export interface AdmissionFacts {
-  readonly session: Session;
-  readonly tool: ToolDefinition;
-  /** Whether the caller's permissions and phase allow the tool, and why not. */
-  readonly permitted: { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+/** What the rules say: the call is recorded with a ruling, or it is turned away and nothing is recorded. */
+export type Verdict =
+  | { readonly kind: 'record'; readonly ruling: Ruling }
+  | { readonly kind: 'turn_away'; readonly objection: Objection };
+
+/**
+ * May it happen? Deny by default: only what is permitted is allowed, and whoever objects says by which rule, what it looked
+ * at and what would change it. Without facts the answer is right if nothing of what the run and others have done stands in
+ * its way. `policy` is the version of the written rules.
+ */
+export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
+  const objection =
+    notPermitted(call) ?? (facts && objectionOf(call, facts)) ?? byTheBook(call) ?? (facts && tooFast(call, facts));
+  const alike: JsonObject = facts?.alike && call.tool.similar ? { alike: facts.alike.intentId } : {};
+  if (objection === null) {
+    const { rule: name, inputs } = call.written;
+    // Most calls meet no rule, and the event log is for ever.
+    const silent = name === null && policy === noPolicy && !facts?.alike;
+    const reasons: Reasons = { policy, rule: name, inputs: { ...inputs, ...alike } };
+    return { kind: 'record', ruling: silent ? { allow: true } : { allow: true, reasons } };
+  }
+  if (objection.kind === 'refuse') return { kind: 'turn_away', objection };
+  const { code, message, inputs, remedy, rule: name } = objection;
+  const details = { ...inputs, rule: name, wouldAllow: remedy };
+  return {
+    kind: 'record',
+    ruling: { allow: false, failure: { code, message, details }, reasons: { policy, rule: name, inputs } },
+  };
 }
 
-export type Ruling = { readonly allow: true } | { readonly allow: false; readonly failure: Failure };
+/** The version of a policy that nobody has written. */
+export const noPolicy = 'none';
 
-/** May it happen? Deny by default: only what is permitted is allowed, and every denial says by which rule. */
-export function rule({ session, tool, permitted }: AdmissionFacts): Ruling {
-  if (permitted.allowed) return { allow: true };
+function notPermitted({ session, tool, permitted }: Call): Objection | null {
+  if (permitted.allowed) return null;
   return {
-    allow: false,
-    failure: {
-      code: 'permission_denied',
-      message: `${tool.name} is not allowed here: ${permitted.reason}. Nothing was sent. Do not try again; use another tool or stop.`,
-      details: { rule: 'permission', user: session.user },
-    },
+    kind: 'deny',
+    code: 'permission_denied',
+    rule: 'permission',
+    message: `${tool.name} is not allowed here: ${permitted.reason}. Nothing was sent. Do not try again; use another tool or stop.`,
+    inputs: { user: session.user, phase: session.phase, permission: tool.permission },
+    remedy: 'a run with that permission, or in that phase, which only the agent runtime can give',
+  };
+}
+
+function objectionOf(call: Call, facts: Facts): Objection | null {
+  return (
+    sameOperation(call, facts) ??
+    unfounded(call, facts) ??
+    (facts.run && exhausted(call, facts.run, facts.now)) ??
+    lookAlike(call, facts)
+  );
+}
+
+/** What people have written down. */
+function byTheBook({ tool, written }: Call): Objection | null {
+  if (written.kind === 'allow') return null;
+  const asks = written.kind === 'require_approval';
+  const why =
+    written.message || (asks ? `${tool.name} needs the approval of a person` : `${tool.name} is not allowed here`);
+  return {
+    kind: 'deny',
+    code: 'rule_denied',
+    rule: written.rule ?? 'default',
+    message: asks
+      ? `${why}. Nobody can be asked for approval here yet. Nothing was sent. Do not try again.`
+      : `${why}. Nothing was sent. Do not try again, and do not change the call to get around this.`,
+    inputs: written.inputs,
+    remedy: asks ? 'the approval of a person' : null,
   };
 }
 
@@ -35,12 +89,18 @@ export interface Submission {
   readonly traceparent: string | null;
   /** End of the authority to dispatch, in ms since the epoch on the database clock. */
   readonly expiresAt: number;
+  /** Millionths of a unit. */
+  readonly cost: number;
+  readonly operation: Operation | null;
+  readonly likeness: string | null;
+  readonly taintedBy: string | null;
 }
 
 /** The intent as it will be recorded: identity from the session, terms from the tool, the rest from the caller. */
 export function propose(submission: Submission, session: Session, tool: ToolDefinition): Proposal {
+  const { cost, operation, likeness, taintedBy } = submission;
   // Field by field: a spread that more fields follow takes ten times as long.
-  return {
+  const proposal = {
     intentId: submission.intentId,
     tenant: session.tenant,
     runId: session.runId,
@@ -59,6 +119,11 @@ export function propose(submission: Submission, session: Session, tool: ToolDefi
     expiresAt: submission.expiresAt,
     traceparent: submission.traceparent,
   };
+  if (cost > 0) Object.assign(proposal, { cost });
+  if (operation !== null) Object.assign(proposal, { operation });
+  if (likeness !== null) Object.assign(proposal, { likeness });
+  if (taintedBy !== null) Object.assign(proposal, { taintedBy });
+  return proposal;
 }
 
 function inject(tool: ToolDefinition, session: Session): JsonObject {

@@ -1,10 +1,11 @@
 import { type Commit, doorbellSize, type OutboxMessage, publicEvent, type Ring, subjects } from '@intendant/contracts';
-import { type Command, decide, evolve, type Intent, type IntentEvent, type Proposal } from '@intendant/intent';
+import { type Command, decide, evolve, type Intent, type IntentEvent } from '@intendant/intent';
 import { newId } from '@intendant/runtime';
+import { appendParameters, type Change, type LogRow, type Message } from './append-parameters.js';
+import type { Asked, Book } from './book.js';
+import type { Admission } from './facts.js';
 import { hasOutcome } from './has-outcome.js';
-import { project } from './projection.js';
 import type { Result } from './result.js';
-import { jsonSeparator } from './sql/append.js';
 import type { Reservation, Starter } from './starter.js';
 import type { Stream } from './stream.js';
 
@@ -13,6 +14,8 @@ export interface Pending {
   readonly intentId: string;
   readonly key: string | null;
   readonly command: Command;
+  /** For a record: what it needs, and who decides when that is not sure. */
+  readonly admission?: Admission | undefined;
   /** How the caller last saw the intent. */
   readonly known?: Intent | undefined;
   /** It was to be recorded, and could not be, since its run is closed. */
@@ -26,25 +29,12 @@ export type Streams = Map<string, Stream | Error>;
 
 /** Intents that a transaction did not write, and whether that was because their run is closed. */
 export type Lost = ReadonlyMap<string, boolean>;
+export const noneLost: Lost = new Map();
 
-interface Change {
-  readonly expected: number;
-  /** Set when the intent is new. */
-  readonly proposal: Proposal | null;
-  intent: Intent;
-}
 /** A fact that came too late to change anything silently, and how the intent stands after it. */
 export interface LateEvidence {
   readonly intent: Intent;
   readonly event: Extract<IntentEvent, { type: 'corrected' }>;
-}
-
-interface LogRow {
-  readonly intentId: string;
-  readonly version: number;
-  readonly event: IntentEvent;
-  readonly commandId: string;
-  readonly at: number;
 }
 
 /** The decisions of one transaction and the rows that follow from them. */
@@ -52,7 +42,7 @@ export class Batch {
   private readonly byKey = new Map<string, string>();
   private readonly changes = new Map<string, Change>();
   private readonly log: LogRow[] = [];
-  private readonly messages: (OutboxMessage & { intentId: string | null })[] = [];
+  private readonly messages: Message[] = [];
   private readonly late: LateEvidence[] = [];
   private readonly answers: { intentId: string | null; result: Result | Error }[] = [];
 
@@ -60,6 +50,7 @@ export class Batch {
     private readonly streams: Streams,
     private readonly now: number,
     private readonly starter: Starter | null,
+    private readonly book: Book | null,
   ) {
     for (const [id, stream] of streams) {
       if (!(stream instanceof Error)) this.byKey.set(stream.intent.proposal.key, id);
@@ -92,7 +83,7 @@ export class Batch {
       this.late.push(...told.map(({ event }) => ({ intent: before, event })));
       return { intentId: dependsOn, result: { kind: 'accepted', intent: before, events: [] } };
     }
-    const decision = decide(pending.command, before, this.now);
+    const decision = decide(before === null ? this.judged(pending) : pending.command, before, this.now);
     if (pending.runClosed && decision.kind !== 'unchanged') {
       return { intentId: null, result: { kind: 'rejected', reason: 'run_closed', intent: null } };
     }
@@ -104,10 +95,20 @@ export class Batch {
       return { intentId: dependsOn, result: { kind: 'unchanged', intent: before } };
     }
     const intent = this.apply(pending, id, before, decision.events);
+    if (before === null && pending.admission) this.book?.add(intent, pending.admission);
     const start = before === null ? this.startAtOnce(pending, intent) : [];
     if (start.length === 0) return { intentId: id, result: { kind: 'accepted', intent, events: decision.events } };
     const started = this.apply(pending, id, intent, start);
     return { intentId: id, result: { kind: 'accepted', intent: started, events: [...decision.events, ...start] } };
+  }
+
+  /** The command, by the facts where there are any. */
+  private judged(pending: Pending): Command {
+    const asked = askedBy(pending);
+    if (!asked || !this.book?.covers(asked.admission.claim.runId)) return pending.command;
+    const facts = this.book.factsFor(asked);
+    if (facts.run?.closed) pending.runClosed = true;
+    return pending.runClosed ? pending.command : asked.admission.judge(facts);
   }
 
   /** What starts the first attempt of an intent that was recorded just now, if somebody here has a slot for it. */
@@ -123,7 +124,7 @@ export class Batch {
   private apply(pending: Pending, id: string, before: Intent | null, events: readonly IntentEvent[]): Intent {
     let intent = before;
     const log: LogRow[] = [];
-    const messages: (OutboxMessage & { intentId: string })[] = [];
+    const messages: Message[] = [];
     const late: LateEvidence[] = [];
     // Another process may have carried its clock a little further.
     const at = Math.max(this.now, before?.since ?? 0);
@@ -142,8 +143,7 @@ export class Batch {
     const change = this.changes.get(id);
     if (change) change.intent = intent;
     else {
-      const proposal = before === null ? intent.proposal : null;
-      this.changes.set(id, { expected: before?.version ?? 0, proposal, intent });
+      this.changes.set(id, { before, admission: pending.admission ?? null, intent });
       this.byKey.set(intent.proposal.key, id);
     }
     return intent;
@@ -151,52 +151,13 @@ export class Batch {
 
   /** Parameters of sql/append.ts. */
   parameters(): unknown[] {
-    const changes = [...this.changes].sort(([a], [b]) => (a < b ? -1 : 1));
-    const rows = changes.map(([id, { expected, intent }]) => ({ id, expected, ...project(intent) }));
-    const fresh = changes.flatMap(([, { proposal }]) => proposal ?? []);
-    for (const ring of this.rings()) {
+    const waiting = this.authorized(noneLost).map(announced);
+    for (let i = 0; i < waiting.length; i += doorbellSize) {
+      const ring: Ring = { intents: waiting.slice(i, i + doorbellSize) };
       this.messages.push({ intentId: null, msgId: newId(), subject: subjects.dispatch, payload: JSON.stringify(ring) });
     }
-    return [
-      rows.map((r) => r.id),
-      rows.map((r) => r.expected),
-      rows.map((r) => r.version),
-      rows.map((r) => r.state),
-      rows.map((r) => r.attempts),
-      rows.map((r) => r.reason),
-      rows.map((r) => r.leaseUntil),
-      rows.map((r) => r.wakeAt),
-      rows.map((r) => r.expiresAt),
-      rows.map((r) => r.since),
-      fresh.map((p) => p.intentId),
-      fresh.map((p) => p.tenant),
-      fresh.map((p) => p.runId),
-      fresh.map((p) => p.stepId),
-      fresh.map((p) => p.tool),
-      fresh.map((p) => p.toolVersion),
-      fresh.map((p) => p.terms.effect),
-      fresh.map((p) => p.key),
-      fresh.map((p) => p.fingerprint),
-      this.log.map((l) => l.intentId),
-      this.log.map((l) => l.version),
-      this.log.map((l) => l.event.type),
-      this.log.map((l) => dataOf(l.event)).join(jsonSeparator),
-      this.log.map((l) => l.commandId),
-      this.log.map((l) => l.at),
-      this.now,
-      this.messages.map((m) => m.intentId),
-      this.messages.map((m) => m.msgId),
-      this.messages.map((m) => m.subject),
-      this.messages.map((m) => m.payload).join(jsonSeparator),
-      fresh.map((p) => p.sandbox),
-    ];
-  }
-
-  private rings(): Ring[] {
-    const waiting = this.authorized(new Map()).map(announced);
-    const rings: Ring[] = [];
-    for (let i = 0; i < waiting.length; i += doorbellSize) rings.push({ intents: waiting.slice(i, i + doorbellSize) });
-    return rings;
+    const { changes, log, messages, now, book } = this;
+    return appendParameters({ changes, log, messages, now, book });
   }
 
   /** Those that may be dispatched now: not held back, and a dispatcher may take them at once. */
@@ -250,7 +211,9 @@ function isToBeAborted(intent: Intent): boolean {
   return intent.state === 'dispatching' && intent.cancelledBy !== null;
 }
 
-function dataOf(event: IntentEvent): string {
-  const { type: _, ...data } = event;
-  return JSON.stringify(data);
+/** What a record that is to be admitted asks the book about. */
+export function askedBy({ admission, command }: Pending): Asked | null {
+  if (!admission || command.type !== 'record') return null;
+  const { operation, likeness } = command.proposal;
+  return { admission, operation: operation?.digest ?? null, likeness: likeness ?? null };
 }

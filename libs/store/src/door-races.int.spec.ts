@@ -116,7 +116,7 @@ describe('a race with another replica', () => {
       [intentId],
     );
     await winner.query(
-      "UPDATE intents SET state = 'cancelled', version = 3, wake_at = NULL, reason = 'by ada', since = date_trunc('milliseconds', now()) WHERE id = $1",
+      "UPDATE intents SET state = 'cancelled', version = 3, wake_at = NULL, calls = 0, held = false, reason = 'by ada', since = date_trunc('milliseconds', now()) WHERE id = $1",
       [intentId],
     );
     const loser = store.door.execute(start(intentId, 'too late'));

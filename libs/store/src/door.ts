@@ -3,9 +3,11 @@ import type { Commit } from '@intendant/contracts';
 import type { Command, Intent } from '@intendant/intent';
 import { Coalescer, faultPoint, newId } from '@intendant/runtime';
 import type { Pool } from 'pg';
-import { Batch, type LateEvidence, type Lost, type Pending, type Streams } from './batch.js';
+import { askedBy, Batch, type LateEvidence, type Lost, noneLost, type Pending, type Streams } from './batch.js';
+import { Book } from './book.js';
 import { DatabaseClock } from './database-clock.js';
 import { isTransient, StoreUnavailable } from './errors.js';
+import type { Admission } from './facts.js';
 import type { Outbox, Publish } from './outbox.js';
 import type { Result } from './result.js';
 import { type Appended, append } from './sql/append.js';
@@ -21,6 +23,8 @@ export interface Addressed {
   readonly command: Command;
   /** The intent as the caller last saw it; saves loading it. Is it out of date, it is loaded after all. */
   readonly known?: Intent;
+  /** What a record needs of its run and its tenant. Left out: nothing is asked, and what it takes is counted all the same. */
+  readonly admission?: Admission;
 }
 
 export interface DoorOptions {
@@ -71,10 +75,13 @@ export class Door {
     return this.lanes.reduce((sum, lane) => sum + lane.waiting, 0);
   }
 
-  /** @throws StoreUnavailable when the database stayed away; anything else it throws is a bug in the command. */
-  async execute({ intentId, command, commandId = newId(), known }: Addressed): Promise<Result> {
+  /**
+   * @throws StoreUnavailable when the database stayed away; what the judge of an admission throws; anything else is a bug
+   *   in the command.
+   */
+  async execute({ intentId, command, commandId = newId(), known, admission }: Addressed): Promise<Result> {
     const key = command.type === 'record' ? command.proposal.key : null;
-    const pending: Pending = { commandId, intentId, key, command, known };
+    const pending: Pending = { commandId, intentId, key, command, known, admission };
     const result = await this.lane(key ?? intentId).request(pending);
     if (result instanceof Error) throw result;
     return result;
@@ -124,8 +131,10 @@ export class Door {
   }
 
   private async transact(pendings: readonly Pending[], how: How): Promise<(Result | Error)[]> {
-    const { streams, now } = await this.streamsOf(pendings, how.known);
-    const batch = new Batch(streams, now, this.starter);
+    const onFacts = factsNeededBy(pendings, how.known);
+    const { streams, now } = await this.streamsOf(pendings, how.known, onFacts);
+    const book = await this.bookOf(stillOpen(onFacts, streams));
+    const batch = new Batch(streams, book ? Math.floor(book.now) : now, this.starter, book);
     for (const pending of pendings) batch.decide(pending);
     if (batch.isEmpty) {
       this.alarm(batch, noneLost);
@@ -152,23 +161,37 @@ export class Door {
    * How the intents stand, and the time to decide by. With `known`, from what is at hand, and an intent to be recorded
    * is taken for new; what is not so after all is lost when it is written, and comes again without.
    */
-  private async streamsOf(pendings: readonly Pending[], known: boolean): Promise<{ streams: Streams; now: number }> {
+  private async streamsOf(
+    pendings: readonly Pending[],
+    known: boolean,
+    onFacts: ReadonlySet<Pending>,
+  ): Promise<{ streams: Streams; now: number }> {
     const now = this.clock.now();
     const useKnown = known && now !== null;
     const streams: Streams = new Map();
     const ids = new Set<string>();
     const keys: string[] = [];
-    for (const { intentId, key, known: intent } of pendings) {
+    for (const pending of pendings) {
+      const { intentId, key, known: intent } = pending;
       if (useKnown && intent) streams.set(intentId, { intent, commands: noCommands });
       else if (key === null) ids.add(intentId);
-      else if (!useKnown) keys.push(key);
+      else if (!useKnown || onFacts.has(pending)) keys.push(key);
     }
-    if (useKnown && ids.size === 0) return { streams, now };
+    if (useKnown && ids.size + keys.length === 0) return { streams, now };
     const { rows } = await this.pool.query<StreamRow>({ values: [[...ids], keys], ...loadStreams });
     const time = (rows[0] as StreamRow).now;
     this.clock.set(time);
     for (const [id, stream] of foldRows(rows)) streams.set(id, stream);
     return { streams, now: Math.floor(time) };
+  }
+
+  /** The facts for what is new; null where nobody needs any. */
+  private async bookOf(pendings: readonly Pending[]): Promise<Book | null> {
+    const asked = pendings.flatMap((pending) => askedBy(pending) ?? []);
+    if (asked.length === 0) return null;
+    const book = await Book.load(this.pool, asked);
+    this.clock.set(book.now);
+    return book;
   }
 
   /** Those that were not written, or rest on what nothing has confirmed, are decided again on what is there now. */
@@ -202,6 +225,25 @@ function useReservation(reservation: Reservation, result: Result | Error): void 
   else reservation.release();
 }
 
+/**
+ * Records that are decided on facts: what has been lost once, and what cannot be right without them. Those of one run go
+ * together, so that each sees what the others take.
+ */
+function factsNeededBy(pendings: readonly Pending[], known: boolean): ReadonlySet<Pending> {
+  const runs = new Set<string>();
+  for (const { admission } of pendings)
+    if (admission && (!known || admission.needsFacts)) runs.add(admission.claim.runId);
+  return new Set(pendings.filter(({ admission }) => admission && runs.has(admission.claim.runId)));
+}
+
+/** Those that nothing has been recorded for, and something may. */
+function stillOpen(pendings: ReadonlySet<Pending>, streams: Streams): Pending[] {
+  const recorded = new Set(
+    [...streams.values()].map((stream) => (stream instanceof Error ? '' : stream.intent.proposal.key)),
+  );
+  return [...pendings].filter(({ key, runClosed }) => !runClosed && !recorded.has(key ?? ''));
+}
+
 interface How {
   /** Whether to decide on what callers know, where they know something. */
   readonly known: boolean;
@@ -209,5 +251,4 @@ interface How {
   readonly conflicts: number;
 }
 
-const noneLost: Lost = new Map();
 const noCommands: ReadonlySet<string> = new Set();

@@ -1,4 +1,4 @@
-import { type Intent, needsReview } from '@intendant/intent';
+import { holdingsOf, type Intent, isHeld, needsReview } from '@intendant/intent';
 
 /** The columns of the read model that follow from the state. Times are ms since the epoch. */
 export interface IntentColumns {
@@ -12,6 +12,13 @@ export interface IntentColumns {
   readonly expiresAt: number;
   /** When the present state was entered. */
   readonly since: number;
+  /** What it takes of the budgets of its run. */
+  readonly calls: number;
+  readonly cost: number;
+  /** It has happened, or may have, or still may. */
+  readonly held: boolean;
+  /** The operation that it keeps others from; null: none. */
+  readonly operation: string | null;
 }
 
 /** An authorized intent that no dispatcher picked up for this long is announced again. */
@@ -19,6 +26,8 @@ export const announceAgainMs = 5_000;
 
 export function project(intent: Intent): IntentColumns {
   const { version, expiresAt, since } = intent;
+  const { calls, cost } = holdingsOf(intent);
+  const held = isHeld(intent);
   return {
     state: intent.state,
     version,
@@ -28,6 +37,10 @@ export function project(intent: Intent): IntentColumns {
     wakeAt: wakeAt(intent),
     expiresAt,
     since,
+    calls,
+    cost,
+    held,
+    operation: held ? (intent.proposal.operation?.digest ?? null) : null,
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Session } from '@intendant/contracts';
-import type { Json, JsonObject } from '@intendant/intent';
+import { type Json, type JsonObject, valuesAt } from '@intendant/intent';
 import canonicalize from 'canonicalize';
 import type { ToolIntentMessage } from './tool-intent.js';
 
@@ -39,4 +39,20 @@ export function fingerprint(args: JsonObject): string {
 /** sha256 of the canonical form, hex. */
 export function digest(value: Json): string {
   return createHash('sha256').update(canonical(value)).digest('hex');
+}
+
+/**
+ * What two calls of a tenant have in common that say the same in these fields (JSON Pointers into the arguments), sha256 in
+ * base64url. `purpose` keeps digests apart that mean different things; a sandbox call is never the same as a real one.
+ */
+export function sameness(
+  purpose: 'operation' | 'likeness',
+  { tenant, tool, sandbox }: { readonly tenant: string; readonly tool: string; readonly sandbox: boolean },
+  args: JsonObject,
+  fields: readonly string[],
+): string {
+  const values = fields.map((field) => canonical(valuesAt(args, field) as Json));
+  return createHash('sha256')
+    .update(JSON.stringify([purpose, tenant, tool, sandbox, ...values]))
+    .digest('base64url');
 }

@@ -1,7 +1,4 @@
-import type { Session, ToolDefinition } from '@intendant/contracts';
-
-/** Whether a session may call a tool; `reason` completes a sentence for the caller. */
-export type Permit = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+import type { Permit, Session, ToolDefinition } from '@intendant/contracts';
 
 /**
  * Least privilege: allowed only with the tool's permission, and only in its phases. A permission of the session that

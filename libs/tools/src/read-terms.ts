@@ -11,6 +11,8 @@ export function readLimits(source: ToolSource, { connect, call, notice }: Spans)
     callMs: call.ms,
     noticeMs: notice?.ms ?? null,
     concurrency: wholeNumber(source, ['limits', 'concurrency'], 32),
+    cost: null,
+    rate: null,
   };
 }
 

@@ -11,41 +11,118 @@ export const jsonSeparator = '\x1f';
  * those that were still at the expected version, their events and messages. Nothing is written when the time of the
  * decisions ($26) is not the time of the database.
  *
+ * An intent that is new is recorded only when its run is as it was when that was decided (`expected`: revision and, if
+ * the decision went by what the run has done, stamp), when what all new intents of the batch take of it fits into its
+ * limits, and when its buckets have a token for each; several of one run or bucket go together. Rows of runs, then of
+ * buckets, are locked in the order of their ids before anything is written, so that replicas wait for one another and
+ * not in a circle, and what is compared is the newest there is.
+ *
  * Returns the time, and beside it the intents that were not written, if any: somebody else moved them, recorded their
- * key first, or closed their run. Their neighbours are not affected.
+ * key or their operation first, closed or changed their run, or used up what they needed. Their neighbours are not
+ * affected.
  */
 export const append = {
   name: 'append',
   text: `
     WITH clock AS MATERIALIZED (
       SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
+    ), charge AS (
+      SELECT * FROM unnest($37::text[], $38::text[], $39::int[], $40::int[], $41::int[], $42::float8[], $43::boolean[], $44::boolean[])
+        AS g (intent_id, run_id, calls, mutating, destructive, cost, fresh, taints)
+    ), run AS MATERIALIZED (
+      SELECT r.* FROM runs AS r
+      WHERE r.id = ANY ($38::text[] || $45::text[])
+      ORDER BY r.id FOR NO KEY UPDATE
+    ), account AS MATERIALIZED (
+      SELECT r.id, r.stamp, r.tainted_by,
+        coalesce(x.calls, r.calls) AS calls, coalesce(x.mutating, r.mutating) AS mutating,
+        coalesce(x.destructive, r.destructive) AS destructive, coalesce(x.cost, r.cost) AS cost,
+        r.closed_at IS NOT NULL OR r.revision <> x.revision OR r.stamp <> x.stamp
+          OR (d.calls > 0 AND (coalesce(x.calls, r.calls) + d.calls > r.max_calls OR to_timestamp(clock.now / 1000) >= r.acts_until))
+          OR (d.mutating > 0 AND coalesce(x.mutating, r.mutating) + d.mutating > r.max_mutating)
+          OR (d.destructive > 0 AND coalesce(x.destructive, r.destructive) + d.destructive > r.max_destructive)
+          OR (d.cost > 0 AND coalesce(x.cost, r.cost) + d.cost > r.max_cost) AS unfit
+      FROM clock, run AS r
+      LEFT JOIN unnest($45::text[], $46::int[], $47::bigint[], $48::int[], $49::int[], $50::int[], $51::bigint[])
+        AS x (id, revision, stamp, calls, mutating, destructive, cost) ON x.id = r.id
+      LEFT JOIN (
+        SELECT run_id, sum(calls) AS calls, sum(mutating) AS mutating, sum(destructive) AS destructive, sum(cost) AS cost
+        FROM charge WHERE fresh GROUP BY run_id
+      ) AS d ON d.run_id = r.id
+    ), wanted AS (
+      SELECT * FROM unnest($52::text[], $53::text[], $54::float8[], $55::float8[]) AS w (id, intent_id, per_ms, capacity)
+    ), bucket AS MATERIALIZED (
+      SELECT b.id, greatest(b.at, to_timestamp(clock.now / 1000)) AS at,
+        least(d.capacity, b.tokens + greatest(0, clock.now - extract(epoch FROM b.at)::float8 * 1000) * d.per_ms) AS tokens, d.wanted
+      FROM clock, (SELECT id, max(per_ms) AS per_ms, max(capacity) AS capacity, count(*) AS wanted FROM wanted GROUP BY id) AS d,
+        rate_buckets AS b
+      WHERE b.id = d.id AND (SELECT count(*) FROM run) >= 0
+      ORDER BY b.id FOR NO KEY UPDATE OF b
     ), change AS (
       SELECT c.* FROM clock, unnest($1::text[], $2::int[], $3::int[], $4::text[], $5::int[], $6::text[], $7::float8[], $8::float8[],
-        $9::float8[], $10::float8[])
-        AS c (id, expected, version, state, attempts, reason, lease_until, wake_at, expires_at, since)
+        $9::float8[], $10::float8[], $32::int[], $33::float8[], $34::boolean[], $35::text[], $36::float8[])
+        AS c (id, expected, version, state, attempts, reason, lease_until, wake_at, expires_at, since, calls, cost, held, operation,
+          operation_ms)
       WHERE abs(clock.now - $26::float8) <= ${clockToleranceMs}
     ), fresh AS (
       INSERT INTO intents (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox,
-        state, version, attempts, reason, lease_until, wake_at, expires_at, recorded_at, since)
+        state, version, attempts, reason, lease_until, wake_at, expires_at, recorded_at, since, calls, cost, held, operation,
+        operation_until, likeness)
       SELECT c.id, n.tenant, n.run_id, n.step_id, n.tool, n.tool_version, n.effect, n.key, n.fingerprint, n.sandbox,
         c.state, c.version, c.attempts, c.reason, to_timestamp(c.lease_until / 1000), to_timestamp(c.wake_at / 1000),
-        to_timestamp(c.expires_at / 1000), to_timestamp(c.since / 1000), to_timestamp(c.since / 1000)
-      FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[], $31::boolean[])
-        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox)
+        to_timestamp(c.expires_at / 1000), to_timestamp(c.since / 1000), to_timestamp(c.since / 1000), c.calls, c.cost, c.held,
+        c.operation, to_timestamp((c.since + c.operation_ms) / 1000), n.likeness
+      FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[],
+        $31::boolean[], $56::text[])
+        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox, likeness)
       JOIN change AS c ON c.id = n.id
-      WHERE NOT EXISTS (SELECT FROM runs AS r WHERE r.id = n.run_id AND r.closed_at IS NOT NULL)
+      WHERE NOT EXISTS (SELECT FROM account AS a WHERE a.id = n.run_id AND a.unfit)
+        AND NOT EXISTS (
+          SELECT FROM wanted AS w LEFT JOIN bucket AS b ON b.id = w.id
+          WHERE w.intent_id = n.id AND b.tokens >= b.wanted IS NOT TRUE)
       ON CONFLICT DO NOTHING
       RETURNING id
     ), moved AS (
       UPDATE intents AS i
       SET state = c.state, version = c.version, attempts = c.attempts, reason = c.reason,
         lease_until = to_timestamp(c.lease_until / 1000), wake_at = to_timestamp(c.wake_at / 1000),
-        expires_at = to_timestamp(c.expires_at / 1000), since = to_timestamp(c.since / 1000)
+        expires_at = to_timestamp(c.expires_at / 1000), since = to_timestamp(c.since / 1000),
+        calls = c.calls, cost = c.cost, held = c.held,
+        operation = CASE
+          WHEN c.operation IS NULL OR i.held THEN CASE WHEN c.held THEN i.operation END
+          -- It did happen after all; whoever has taken the operation meanwhile keeps it.
+          WHEN NOT EXISTS (SELECT FROM intents AS o WHERE o.operation = c.operation) THEN c.operation
+        END
       FROM change AS c
-      WHERE i.id = c.id AND i.version = c.expected AND c.expected > 0
+      WHERE i.id = c.id AND i.version = c.expected AND c.expected > 0 AND (SELECT count(*) FROM run) >= 0
       RETURNING i.id
     ), done AS (
       SELECT id FROM fresh UNION ALL SELECT id FROM moved
+    ), charged AS (
+      UPDATE runs AS r
+      SET calls = a.calls + g.calls, mutating = a.mutating + g.mutating, destructive = a.destructive + g.destructive,
+        cost = a.cost + g.cost, stamp = a.stamp + 1,
+        tainted_by = coalesce(a.tainted_by, g.tainted_by),
+        revision = r.revision + CASE WHEN a.tainted_by IS NULL AND g.tainted_by IS NOT NULL THEN 1 ELSE 0 END
+      FROM account AS a
+      JOIN (
+        SELECT run_id, sum(calls) AS calls, sum(mutating) AS mutating, sum(destructive) AS destructive, sum(cost) AS cost,
+          min(intent_id) FILTER (WHERE taints) AS tainted_by
+        FROM charge JOIN done ON done.id = charge.intent_id GROUP BY run_id
+      ) AS g ON g.run_id = a.id
+      WHERE r.id = a.id
+    ), spent AS (
+      UPDATE rate_buckets AS b
+      SET tokens = k.tokens - s.spent, at = k.at
+      FROM bucket AS k
+      JOIN (SELECT w.id, count(*) AS spent FROM wanted AS w JOIN fresh ON fresh.id = w.intent_id GROUP BY w.id) AS s ON s.id = k.id
+      WHERE b.id = k.id
+    ), found AS (
+      INSERT INTO yields (run_id, digest, source)
+      SELECT y.run_id, y.digest, y.source
+      FROM unnest($57::text[], $58::text[], $59::text[], $60::text[]) AS y (intent_id, run_id, digest, source)
+      JOIN done ON done.id = y.intent_id
+      ON CONFLICT DO NOTHING
     ), log AS (
       INSERT INTO events (intent_id, version, type, data, command_id, recorded_at)
       SELECT e.intent_id, e.version, e.type, e.data::json, e.command_id, to_timestamp(e.at / 1000)

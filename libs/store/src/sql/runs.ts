@@ -1,6 +1,6 @@
 import type { Restriction } from '@intendant/contracts';
 
-const columns = `id, tenant, user_id AS "user", profile, permissions, phase, sandbox, restrictions, opened_by AS "openedBy",
+export const runColumns = `id, tenant, user_id AS "user", profile, permissions, phase, sandbox, restrictions, opened_by AS "openedBy",
   opened_at AS "openedAt", expires_at AS "expiresAt", closed_at AS "closedAt", revision, tainted_by AS "taintedBy",
   max_calls AS "maxCalls", max_mutating AS "maxMutating", max_destructive AS "maxDestructive",
   max_cost::float8 AS "maxCost", acts_until AS "actsUntil"`;
@@ -36,10 +36,10 @@ export const openRun = {
     SELECT $1, $2, $3, $4, $5, $6, $7, clock.now, clock.now + $8::float8 * interval '1 ms', $9, $10::json,
       $11::integer, $12::integer, $13::integer, $14::bigint, clock.now + $15::float8 * interval '1 ms'
     FROM (SELECT clock_timestamp() AS now) AS clock
-    RETURNING ${columns}`,
+    RETURNING ${runColumns}`,
 };
 
-export const findRuns = { name: 'find_runs', text: `SELECT ${columns} FROM runs WHERE id = ANY ($1::text[])` };
+export const findRuns = { name: 'find_runs', text: `SELECT ${runColumns} FROM runs WHERE id = ANY ($1::text[])` };
 
 export const closeRun = {
   name: 'close_run',
@@ -54,5 +54,5 @@ export const enterPhase = {
   text: `
     UPDATE runs SET phase = $3, revision = revision + 1
     WHERE id = $1 AND tenant = $2 AND closed_at IS NULL AND expires_at > clock_timestamp()
-    RETURNING ${columns}`,
+    RETURNING ${runColumns}`,
 };

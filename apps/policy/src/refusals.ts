@@ -1,0 +1,36 @@
+import { type Pause, Refusal, type ToolDefinition } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
+import type { Objection } from '@intendant/policy';
+
+export function overloaded(): Refusal {
+  return new Refusal(
+    'unavailable',
+    'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
+  );
+}
+
+export function runClosed(): Refusal {
+  return new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
+}
+
+export function paused(tool: ToolDefinition, { reason, since, until }: Pause): Refusal {
+  const end = until === null ? 'Nobody has said for how long' : `It ends at ${until}`;
+  return new Refusal(
+    'paused',
+    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; send the same step again later, and do not look for another way to do it.`,
+    { reason, since, until },
+  );
+}
+
+export function conflict(tool: ToolDefinition, stepId: string | null, earlier: Intent | null): Refusal {
+  return new Refusal(
+    'idempotency_conflict',
+    `Step ${stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
+    { intentId: earlier?.proposal.intentId ?? null },
+  );
+}
+
+/** A call that is turned away for now, or with these arguments. */
+export function turnedAway({ code, message, inputs, rule, remedy }: Objection): Refusal {
+  return new Refusal(code, message, { ...inputs, rule, wouldAllow: remedy });
+}

@@ -1,0 +1,52 @@
+import type { Holdings, JsonObject, StateName } from '@intendant/intent';
+import type { Budgets } from './budgets.js';
+
+/** What was done before in a run, or somewhere else that looks like it. */
+export interface Past {
+  readonly tool: string;
+  readonly effect: string;
+  readonly state: StateName;
+  readonly held: boolean;
+  /** Millionths of a unit. */
+  readonly cost: number;
+  /** When it was recorded, in ms since the epoch. */
+  readonly at: number;
+  /** Null where they are too long. */
+  readonly args: JsonObject | null;
+}
+
+/** An intent that stands in the way of another. */
+export interface Other {
+  readonly intentId: string;
+  readonly runId: string;
+  readonly state: StateName;
+}
+
+/** What decisions about a new intent go by, as of one moment. The store knows it, the rules of admission read it. */
+export interface Facts {
+  /** Ms since the epoch, on the database clock. */
+  readonly now: number;
+  /** Null: there is no such run. */
+  readonly run: {
+    readonly revision: number;
+    readonly phase: string | null;
+    readonly closed: boolean;
+    readonly taintedBy: string | null;
+    readonly openedAt: number;
+    readonly actsUntil: number | null;
+    readonly budgets: Omit<Budgets, 'wallClockMs'>;
+    readonly used: Holdings;
+    /** The newest first; empty where nobody asked. */
+    readonly past: readonly Past[];
+  } | null;
+  /** Who holds the operation; null: nobody. */
+  readonly holder: Other | null;
+  /** Of each rate of the claim, how many tokens there are. */
+  readonly tokens: ReadonlyMap<string, number>;
+  /** The newest that looks the same; null: none. */
+  readonly alike: (Other & { readonly at: number }) | null;
+  /** Digests of identifiers, and where they were found: `orders.get#/id`. */
+  readonly found: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Intents of the run of which it is not certain what happened, where identifiers are looked for. */
+  readonly open: readonly (Other & { readonly tool: string })[];
+}

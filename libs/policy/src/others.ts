@@ -1,0 +1,76 @@
+import type { Facts, Other } from '@intendant/contracts';
+import type { Call } from './call.js';
+import type { Objection } from './objection.js';
+
+/** States of an intent of which nobody can say yet whether it happened, and that will be found out. */
+const unclear: ReadonlySet<string> = new Set(['dispatching', 'accepted', 'unknown']);
+
+/** The same operation is not done twice, whoever asks for it; in the run that does not know how it ended, it waits. */
+export function sameOperation({ session, tool }: Call, { holder }: Facts): Objection | null {
+  if (holder === null) return null;
+  const inputs = { intentId: holder.intentId, state: holder.state };
+  if (holder.runId === session.runId && unclear.has(holder.state)) {
+    return waits(
+      `This run has an earlier ${tool.name} for the same thing (${holder.intentId}), and it is not known yet how it ended`,
+      holder,
+    );
+  }
+  return {
+    kind: 'deny',
+    code: 'duplicate_business_operation',
+    rule: 'business_key',
+    message: `${tool.name} was already called for the same thing: intent ${holder.intentId} is ${holder.state}. Nothing was sent. Do not change the call to get around this; read what became of that intent.`,
+    inputs,
+    remedy: 'that the earlier intent ends without an effect; then the same call under a new step',
+  };
+}
+
+/** What names something has to have been named by an earlier result of the run, not by a model's memory. */
+export function unfounded({ tool, identifiers }: Call, { found, open }: Facts): Objection | null {
+  for (const { pointer, digest, sources } of identifiers) {
+    const at = found.get(digest);
+    if (sources.some((source) => at?.has(source))) continue;
+    const tools = [...new Set(sources.map((source) => source.slice(0, source.indexOf('#'))))];
+    const pending = open.find((each) => tools.includes(each.tool) && unclear.has(each.state));
+    if (pending) {
+      return waits(
+        `${pointer} of ${tool.name} may come from ${pending.tool} (${pending.intentId}), and it is not known yet how that ended`,
+        pending,
+      );
+    }
+    return {
+      kind: 'refuse',
+      code: 'fabricated_identifier',
+      rule: 'provenance',
+      message: `${pointer} of ${tool.name} has to be a value that ${tools.join(' or ')} has returned in this run; this one was not. Nothing was recorded. Call ${tools[0]} first and take the value from its result.`,
+      inputs: { pointer, sources: [...sources] },
+      remedy: `a value from a result of ${tools.join(' or ')} in this run`,
+    };
+  }
+  return null;
+}
+
+/** Something like it was done a short while ago; a person has to say that it is meant twice. */
+export function lookAlike({ tool }: Call, { alike, now }: Facts): Objection | null {
+  if (alike === null || tool.similar?.mode !== 'approve') return null;
+  const ago = Math.round((now - alike.at) / 1_000);
+  return {
+    kind: 'deny',
+    code: 'rule_denied',
+    rule: 'look_alike',
+    message: `${tool.name} looks like intent ${alike.intentId}, which is ${alike.state}, of ${ago} s ago (same ${tool.similar.fields.join(', ')}). A person has to agree that it is meant, and nobody can be asked here yet. Nothing was sent. Do not change the call to get around this.`,
+    inputs: { intentId: alike.intentId, state: alike.state, fields: [...tool.similar.fields] },
+    remedy: 'the approval of a person',
+  };
+}
+
+function waits(what: string, other: Other): Objection {
+  return {
+    kind: 'refuse',
+    code: 'blocked_by_unknown',
+    rule: 'causal_hold',
+    message: `${what}. Nothing was recorded. Wait for the outcome of intent ${other.intentId}, then send the same step again if it is still wanted.`,
+    inputs: { intentId: other.intentId, state: other.state },
+    remedy: `the outcome of intent ${other.intentId}`,
+  };
+}

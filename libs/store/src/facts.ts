@@ -1,0 +1,45 @@
+import type { Facts } from '@intendant/contracts';
+import type { Command, Holdings } from '@intendant/intent';
+
+/** A token bucket: what is in it grows steadily up to what it holds. */
+export interface Rate {
+  readonly id: string;
+  readonly perMs: number;
+  readonly capacity: number;
+}
+
+/** What a new intent needs beside a place in the log. */
+export interface Claim {
+  readonly runId: string;
+  /** The run as whoever claims knows it; null: not known. */
+  readonly revision: number | null;
+  /** One token of each. */
+  readonly rates: readonly Rate[];
+  /** What looks the same is looked for as far back as this, in ms; null: not at all. */
+  readonly alikeForMs: number | null;
+  /** Digests of identifiers that are looked for in earlier results of the run. */
+  readonly identifiers: readonly string[];
+  /** Decides by what the run has done before: nothing may be added to it meanwhile. */
+  readonly past: boolean;
+}
+
+/**
+ * A record that is decided on facts. `command` is right as long as nothing stands in its way, and writing it confirms
+ * that nothing does; otherwise `judge` decides, on everything there is to know.
+ */
+export interface Admission {
+  readonly claim: Claim;
+  /** Whether it can be right without facts. */
+  readonly needsFacts: boolean;
+  /** @throws what the caller of the door gets, where nothing is to be recorded */
+  judge(facts: Facts): Extract<Command, { type: 'record' }>;
+}
+
+/** What the append has to confirm of a run. */
+export interface Expected {
+  readonly runId: string;
+  readonly revision: number | null;
+  /** Null: it may have done more meanwhile, as long as it fits. */
+  readonly stamp: number | null;
+  readonly used: Holdings | null;
+}

@@ -1,0 +1,144 @@
+import type { Effect, JsonObject, StateName } from '@intendant/intent';
+
+/** Of the past of a run, this many intents are told, the newest first. */
+export const longestPast = 200;
+/** Arguments that take more bytes of JSON than this are not told of again. */
+const longestArgs = 16_384;
+
+const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
+
+/**
+ * What decisions about new intents go by, as of one moment: what the intents of runs $1 take of their budgets, counted
+ * anew, with the past of those in $2; who holds operations $3; what is in buckets $4; what looked like $5 in the last
+ * $6 ms (one for each); which of the values $8 the results of runs $7 have had; and what of the runs in $7 is
+ * not known to have happened.
+ */
+export const loadFacts = {
+  name: 'load_facts',
+  text: `
+    SELECT ${ms('clock_timestamp()')} AS now,
+      (SELECT json_agg(r) FROM (
+        SELECT r.id, r.revision, r.stamp, r.phase, r.closed_at IS NOT NULL AS closed, r.tainted_by AS "taintedBy",
+          ${ms('r.opened_at')} AS "openedAt", ${ms('r.acts_until')} AS "actsUntil",
+          r.max_calls AS "maxCalls", r.max_mutating AS "maxMutating", r.max_destructive AS "maxDestructive", r.max_cost AS "maxCost",
+          u.calls, u.mutating, u.destructive, u.cost, past.list AS past
+        FROM runs AS r
+        CROSS JOIN LATERAL (
+          SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(cost), 0) AS cost,
+            count(*) FILTER (WHERE held AND NOT sandbox AND effect <> 'read') AS mutating,
+            count(*) FILTER (WHERE held AND NOT sandbox AND effect = 'destructive') AS destructive
+          FROM intents WHERE run_id = r.id
+        ) AS u
+        LEFT JOIN LATERAL (
+          SELECT json_agg(p) AS list FROM (
+            SELECT i.tool, i.effect, i.state, i.held, i.cost, ${ms('i.recorded_at')} AS at,
+              CASE WHEN octet_length((e.data #> '{proposal,args}')::text) <= ${longestArgs} THEN e.data #> '{proposal,args}' END AS args
+            FROM intents AS i JOIN events AS e ON e.intent_id = i.id AND e.version = 1
+            WHERE i.run_id = r.id AND r.id = ANY ($2::text[])
+            ORDER BY i.id DESC LIMIT ${longestPast}
+          ) AS p
+        ) AS past ON true
+        WHERE r.id = ANY ($1::text[])
+      ) AS r) AS runs,
+      (SELECT json_agg(o) FROM (
+        SELECT operation, id AS "intentId", run_id AS "runId", state, ${ms('operation_until')} AS until
+        FROM intents WHERE operation = ANY ($3::text[])
+      ) AS o) AS operations,
+      (SELECT json_agg(b) FROM (
+        SELECT id, tokens, ${ms('at')} AS at FROM rate_buckets WHERE id = ANY ($4::text[])
+      ) AS b) AS buckets,
+      (SELECT json_agg(a) FROM (
+        SELECT DISTINCT ON (i.likeness) i.likeness, i.id AS "intentId", i.run_id AS "runId", i.state, ${ms('i.recorded_at')} AS at
+        FROM unnest($5::text[], $6::float8[]) AS q (likeness, for_ms)
+        JOIN intents AS i ON i.likeness = q.likeness AND i.recorded_at >= statement_timestamp() - q.for_ms * interval '1 ms' AND i.held
+        ORDER BY i.likeness, i.recorded_at DESC
+      ) AS a) AS alike,
+      (SELECT json_agg(y) FROM (
+        SELECT run_id AS "runId", digest, source FROM yields WHERE run_id = ANY ($7::text[]) AND digest = ANY ($8::text[])
+      ) AS y) AS yields,
+      (SELECT json_agg(q) FROM (
+        SELECT run_id AS "runId", id AS "intentId", tool, state FROM intents
+        WHERE run_id = ANY ($7::text[]) AND state IN ('dispatching', 'accepted', 'unknown', 'dead_lettered')
+      ) AS q) AS open`,
+};
+
+/** One row; a list without members is null. */
+export interface FactsRow {
+  readonly now: number;
+  readonly runs: readonly RunFactsRow[] | null;
+  readonly operations: readonly HolderRow[] | null;
+  readonly buckets: readonly { readonly id: string; readonly tokens: number; readonly at: number }[] | null;
+  readonly alike: readonly AlikeRow[] | null;
+  readonly yields: readonly { readonly runId: string; readonly digest: string; readonly source: string }[] | null;
+  readonly open: readonly OpenRow[] | null;
+}
+
+export interface RunFactsRow {
+  readonly id: string;
+  readonly revision: number;
+  readonly stamp: number;
+  readonly phase: string | null;
+  readonly closed: boolean;
+  readonly taintedBy: string | null;
+  readonly openedAt: number;
+  readonly actsUntil: number | null;
+  readonly maxCalls: number | null;
+  readonly maxMutating: number | null;
+  readonly maxDestructive: number | null;
+  readonly maxCost: number | null;
+  readonly calls: number;
+  readonly mutating: number;
+  readonly destructive: number;
+  readonly cost: number;
+  readonly past: readonly PastRow[] | null;
+}
+
+export interface PastRow {
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly state: StateName;
+  readonly held: boolean;
+  readonly cost: number;
+  readonly at: number;
+  readonly args: JsonObject | null;
+}
+
+export interface HolderRow {
+  readonly operation: string;
+  readonly intentId: string;
+  readonly runId: string;
+  readonly state: StateName;
+  readonly until: number;
+}
+
+export interface AlikeRow {
+  readonly likeness: string;
+  readonly intentId: string;
+  readonly runId: string;
+  readonly state: StateName;
+  readonly at: number;
+}
+
+export interface OpenRow {
+  readonly runId: string;
+  readonly intentId: string;
+  readonly tool: string;
+  readonly state: StateName;
+}
+
+/** Token buckets that are not there yet, full. */
+export const fillBuckets = {
+  name: 'fill_buckets',
+  text: `
+    INSERT INTO rate_buckets (id, tokens, at)
+    SELECT b.id, b.capacity, clock_timestamp() FROM unnest($1::text[], $2::float8[]) AS b (id, capacity)
+    ON CONFLICT DO NOTHING`,
+};
+
+/** Operations whose time is over may be somebody else's. */
+export const letGo = {
+  name: 'let_go',
+  text: `
+    UPDATE intents SET operation = NULL
+    WHERE operation = ANY ($1::text[]) AND operation_until <= clock_timestamp()`,
+};
