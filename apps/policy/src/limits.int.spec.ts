@@ -177,6 +177,7 @@ describe('a budget', () => {
       .poll(async () => (await (stores[1] as Store).door.execute({ intentId, command })).kind, { timeout: 5_000 })
       .toBe('accepted');
     expect(await submit(session, 'orders.refund')).toMatchObject({ state: 'authorized' });
+    expect(await accounts(session.runId), 'counted anew').toMatchObject({ destructive: 1, held_destructive: 1 });
     expect(await submit(session, 'orders.refund')).toMatchObject({ state: 'denied' });
   });
 
