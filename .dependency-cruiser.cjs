@@ -79,10 +79,22 @@ module.exports = {
       'Who is calling is decided without the database, the bus and the upstreams.',
     ),
     may(
+      'cel-room',
+      'libs/cel',
+      [],
+      'An expression sees the values it is given, so that what it can take is bounded in one place.',
+    ),
+    may(
       'tools-room',
       'libs/tools',
-      ['libs/intent', 'libs/contracts', 'libs/runtime'],
+      ['libs/intent', 'libs/contracts', 'libs/runtime', 'libs/cel'],
       'The registry reads files; it neither decides nor calls.',
+    ),
+    may(
+      'rules-room',
+      'libs/rules',
+      ['libs/intent', 'libs/contracts', 'libs/tools', 'libs/cel'],
+      'Policy files and what follows from them for given facts; who loads the facts and records the verdict is elsewhere.',
     ),
     may(
       'policy-room',
@@ -208,7 +220,7 @@ module.exports = {
       comment: 'The public door must not be able to cause an effect or to allow one.',
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: specs },
-      to: { path: '^libs/(upstream|policy)/' },
+      to: { path: '^libs/(upstream|policy|rules)/' },
     },
     {
       name: 'only-executors-call-out',
@@ -295,6 +307,12 @@ module.exports = {
       'jiti',
       ['^libs/upstream/'],
       'Code of tools runs where calls are made, and nowhere else.',
+    ),
+    only(
+      'only-cel-uses-bufbuild',
+      '@bufbuild',
+      ['^libs/cel/'],
+      'The library itself has no limits; one place sets them, and an expression compiled elsewhere could hang a process.',
     ),
     only(
       'only-credentials-uses-jose',

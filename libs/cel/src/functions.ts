@@ -1,0 +1,188 @@
+import {
+  type CelEnv,
+  CelScalar,
+  type CelValue,
+  celEnv,
+  celFunc,
+  celList,
+  isCelList,
+  isCelMap,
+  listType,
+} from '@bufbuild/cel';
+import { longestNumber } from './limits.js';
+import { matcherOf } from './pattern.js';
+import {
+  type Price,
+  priceOfComparing,
+  priceOfContains,
+  priceOfJoining,
+  priceOfMatching,
+  priceOfSize,
+  priceOfText,
+} from './prices.js';
+import { charge } from './work.js';
+
+type Group = NonNullable<ReturnType<CelEnv['funcs']['find']>>;
+type Call = Group['call'];
+
+/** How a name may be called: how many arguments after a dot (`text.contains(part)`) and without. */
+export interface Signature {
+  readonly method: number | null;
+  readonly plain: number | null;
+}
+
+const { DOUBLE, DYN, INT, STRING } = CelScalar;
+const numbers = listType(DYN);
+
+const mixed = (name: string, run: (a: number, b: number) => number) => [
+  celFunc(name, [INT, DOUBLE], DOUBLE, (a, b) => run(Number(a), b)),
+  celFunc(name, [DOUBLE, INT], DOUBLE, (a, b) => run(a, Number(b))),
+];
+
+const env = celEnv({
+  re2: { compile: matcherOf },
+  funcs: [
+    // CEL itself has no arithmetic between int and double. Here a field of JSON would change its type with its value.
+    ...mixed('_+_', (a, b) => a + b),
+    ...mixed('_-_', (a, b) => a - b),
+    ...mixed('_*_', (a, b) => a * b),
+    ...mixed('_/_', (a, b) => a / b),
+    // The library's own read '' as 0, and '0x10' as 16.
+    celFunc('int', [STRING], INT, (text) => BigInt.asIntN(64, BigInt(numeral(text, /^-?\d{1,18}$/, 'an integer')))),
+    celFunc('double', [STRING], DOUBLE, (text) =>
+      Number(numeral(text, /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/, 'a number')),
+    ),
+    celFunc('sum', [numbers], DYN, (list) => sum(list)),
+  ],
+});
+
+const free: Price = () => charge(1);
+const infix = { plain: 2, method: null };
+const prefix = { plain: 1, method: null };
+const unary = { plain: null, method: 1 };
+
+/** Every function and operator that an expression may call, with the price of a call; all others are refused. */
+const allowed: Readonly<Record<string, Signature & { readonly price: Price; readonly call?: Call }>> = {
+  '!_': { ...prefix, price: free },
+  '-_': { ...prefix, price: free },
+  '_-_': { ...infix, price: free },
+  '_*_': { ...infix, price: free },
+  '_/_': { ...infix, price: free },
+  '_%_': { ...infix, price: free },
+  '_+_': { ...infix, price: priceOfJoining, call: join },
+  '_==_': { ...infix, price: priceOfComparing },
+  '_!=_': { ...infix, price: priceOfComparing },
+  '_<_': { ...infix, price: priceOfText },
+  '_<=_': { ...infix, price: priceOfText },
+  '_>_': { ...infix, price: priceOfText },
+  '_>=_': { ...infix, price: priceOfText },
+  '@in': { ...infix, price: free, call: isIn },
+  size: { plain: 1, method: 0, price: priceOfSize },
+  contains: { ...unary, price: priceOfContains },
+  startsWith: { ...unary, price: priceOfText },
+  endsWith: { ...unary, price: priceOfText },
+  matches: { ...unary, price: priceOfMatching },
+  int: { ...prefix, price: free },
+  double: { ...prefix, price: free },
+  string: { ...prefix, price: free },
+  type: { ...prefix, price: free },
+  dyn: { ...prefix, price: free },
+  sum: { ...prefix, price: priceOfSize },
+};
+
+/** What the planner itself knows, with the number of operands. */
+const builtIn: Readonly<Record<string, number>> = {
+  '_&&_': 2,
+  '_||_': 2,
+  '_?_:_': 3,
+  '_[_]': 2,
+  '@not_strictly_false': 1,
+};
+
+/** What comprehensions are rewritten to (meter-loops.ts); no text of an expression can name them. */
+const internal: Readonly<Record<string, Call>> = {
+  '@range': (_id, _target, [range, parts]) => {
+    const size = isCelList(range) || isCelMap(range) ? range.size : 0;
+    charge(size * Number(parts));
+    return range;
+  },
+  '@list': () => {
+    const items: CelValue[] = [];
+    const list = celList(items);
+    growing.set(list, items);
+    return list;
+  },
+  '@append': (_id, _target, [list, item]) => {
+    growing.get(list as object)?.push(item as CelValue);
+    return list;
+  },
+};
+
+/** Lists that a `map` or `filter` under way adds to; nothing else sees them before they are complete. */
+const growing = new WeakMap<object, CelValue[]>();
+
+/** How a function may be called; null: there is none of that name, or it is not allowed. */
+export function signatureOf(name: string): Signature | null {
+  if (Object.hasOwn(builtIn, name)) return { plain: builtIn[name] ?? null, method: null };
+  return Object.hasOwn(allowed, name) ? (allowed[name] ?? null) : null;
+}
+
+/** Functions that can be written by name, for messages. */
+export const functionNames: readonly string[] = Object.keys(allowed).filter((name) => /^[a-z]/i.test(name));
+
+/** The library's environment with nothing in it but what is allowed, each call paid for before it is made. */
+export const meteredEnv: CelEnv = Object.create(env, {
+  funcs: { value: { find: (name: string) => metered.get(name) } },
+});
+
+const metered = new Map<string, Pick<Group, 'name' | 'call'>>([
+  ...Object.entries(allowed).map(([name, { price, call }]) => {
+    const run: Call = call ?? ((...all) => env.funcs.find(name)?.call(...all));
+    const paid: Call = (id, target, args) => {
+      price(target, args);
+      return run(id, target, args);
+    };
+    return [name, { name, call: paid }] as const;
+  }),
+  ...Object.entries(internal).map(([name, call]) => [name, { name, call }] as const),
+]);
+
+function join(...[id, target, args]: Parameters<Call>): ReturnType<Call> {
+  const [a, b] = args;
+  // The library's chain of lists is walked once per link.
+  return isCelList(a) && isCelList(b) ? celList([...a, ...b]) : env.funcs.find('_+_')?.call(id, target, args);
+}
+
+function isIn(...[id, target, args]: Parameters<Call>): ReturnType<Call> {
+  const [value, container] = args;
+  if (isCelMap(container)) {
+    charge(container.size);
+    return typeof value === 'string'
+      ? container.get(value) !== undefined
+      : env.funcs.find('@in')?.call(id, target, args);
+  }
+  if (!isCelList(container)) return undefined;
+  for (const item of container) {
+    if (metered.get('_==_')?.call(id, target, [value as CelValue, item]) === true) return true;
+  }
+  return false;
+}
+
+function numeral(text: string, form: RegExp, what: string): string {
+  if (text.length > longestNumber || !form.test(text)) throw new Error(`the text is not ${what}`);
+  return text;
+}
+
+/** Of ints an int, else a double; an int beyond 64 bits is an error, as for `+`. */
+function sum(list: Iterable<CelValue>): bigint | number {
+  let whole = 0n;
+  let broken: number | null = null;
+  for (const item of list) {
+    if (typeof item === 'bigint') whole += item;
+    else if (typeof item === 'number') broken = (broken ?? 0) + item;
+    else throw new Error('sum takes a list of numbers');
+  }
+  if (broken !== null) return broken + Number(whole);
+  if (BigInt.asIntN(64, whole) !== whole) throw new Error('int overflow in sum');
+  return whole;
+}
