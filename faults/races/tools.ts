@@ -45,10 +45,10 @@ export const tools: readonly ToolDefinition[] = kinds.map((kind) => ({
   input: { type: 'object', required: ['ref'], properties: { ref: { type: 'string' }, amount: { type: 'integer' } } },
   output: null,
   inject: {},
+  limits: { connectMs: 500, callMs, noticeMs: null, concurrency: 4, rate: null, cost: null },
   businessKey: null,
   similar: null,
   identifiers: [],
-  limits: { connectMs: 500, callMs, noticeMs: null, concurrency: 4, cost: null, rate: null },
   terms: terms[kind],
   upstream: {
     kind: 'module',

@@ -11,4 +11,9 @@ export class CelError extends Error {
   ) {
     super(message, options);
   }
+
+  /** The message with the place, if there is one. */
+  get sentence(): string {
+    return this.line === null ? this.message : `${this.message} (line ${this.line}, column ${this.column})`;
+  }
 }

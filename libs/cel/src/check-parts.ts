@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 import { functionNames, signatureOf } from './functions.js';
 import { deepestExpression, mostParts } from './limits.js';
 import { matcherOf } from './pattern.js';
@@ -90,8 +90,7 @@ function checkKind(part: Part): void {
 function checkCall(part: Part, name: string, target: Part | undefined, args: readonly Part[]): void {
   const signature = signatureOf(name);
   if (signature === null) {
-    const known = /^\w+$/.test(name) ? `nearest is ${closest(name, [...functionNames])}` : 'write it in another way';
-    throw new Misuse(`${name} is not a function here; ${known}`, part);
+    throw new Misuse(`${name} is not a function here; ${suggestion(name, functionNames)}`, part);
   }
   const expected = target ? signature.method : signature.plain;
   if (expected === null) {
@@ -119,5 +118,11 @@ function beginning(part: Part): Part {
 }
 
 function unknown(name: string, known: readonly string[]): string {
-  return `${name} is not known here; nearest of ${known.join(', ')} is ${closest(name, [...known])}`;
+  return `${name} is not known here; ${suggestion(name, known)}`;
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const near = known.length > 0 ? closest(name, [...known]) : name;
+  if (near !== name && distance(name, near) <= Math.max(1, near.length / 3)) return `did you mean ${near}?`;
+  return known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing is';
 }

@@ -161,6 +161,20 @@ export interface Identifier {
   readonly sources: readonly string[];
 }
 
+/** A bucket of `count` tokens that fills up in `perMs` milliseconds: so many at once, and so many per time. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+/** What makes two calls the same business operation, whichever run they come from. */
+export interface BusinessKey {
+  /** JSON Pointers (RFC 6901) into the arguments; each names something that every call has. */
+  readonly fields: readonly string[];
+  /** How long an operation is remembered. */
+  readonly windowMs: number;
+}
+
 /** A tool as loaded and checked from its file. The model sees name, description, schemas and effect; nothing else. */
 export interface ToolDefinition {
   readonly name: string;
@@ -183,13 +197,12 @@ export interface ToolDefinition {
     readonly noticeMs: number | null;
     /** Attempts of this tool open at once in one dispatcher. */
     readonly concurrency: number;
-    /** CEL over `args`: what a call costs, in units. Null: nothing. */
+    /** Calls of one tenant, over all replicas; null: any number. */
+    readonly rate: Rate | null;
+    /** CEL over `args`: what a call costs, in units of the operator's choice; null: nothing. */
     readonly cost: string | null;
-    /** How often one tenant may call it; null: as often as it likes. */
-    readonly rate: { readonly count: number; readonly perMs: number } | null;
   };
-  /** What makes two calls the same operation, whoever asks for it; null: nothing does. */
-  readonly businessKey: { readonly fields: readonly string[]; readonly windowMs: number } | null;
+  readonly businessKey: BusinessKey | null;
   /** What makes a call look like an earlier one of the tenant; null: nobody looks. */
   readonly similar: Similar | null;
   /** Arguments that have to come from an earlier result of the run. */

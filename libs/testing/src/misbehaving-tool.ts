@@ -23,18 +23,13 @@ export function toolAt(
     input: { type: 'object' },
     output: null,
     inject: {},
+    limits: {
+      ...{ connectMs: 2_000, callMs: 10_000, noticeMs: null, concurrency: 8, rate: null, cost: null },
+      ...changes.limits,
+    },
     businessKey: null,
     similar: null,
     identifiers: [],
-    limits: {
-      connectMs: 2_000,
-      callMs: 10_000,
-      noticeMs: null,
-      concurrency: 8,
-      cost: null,
-      rate: null,
-      ...changes.limits,
-    },
     terms: {
       effect: 'destructive',
       guarantee: 'lookup',

@@ -1,22 +1,22 @@
+import type { JsonObject } from '@intendant/intent';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { violations } from './compile-schema.js';
 import { describeValue } from './describe-value.js';
 import { describeViolation } from './describe-violation.js';
 import { pointerSteps } from './json-pointer.js';
 import { nearest } from './suggest.js';
-import { toolFileSchema } from './tool-file-schema.js';
 import { dig, type Path, type ToolSource } from './tool-source.js';
 
-/** Checks the file against its published schema. */
-export function checkShape(source: ToolSource): void {
-  for (const error of violations(toolFileSchema, source.data)) report(source, error);
+/** Checks the file against its published schema, whose titles complete "must be …". */
+export function checkShape(source: ToolSource, schema: JsonObject): void {
+  for (const error of violations(schema, source.data)) report(source, schema, error);
 }
 
-function report(source: ToolSource, error: ErrorObject): void {
+function report(source: ToolSource, schema: JsonObject, error: ErrorObject): void {
   const path = pointerSteps(error.instancePath);
   switch (error.keyword) {
     case 'required':
-      reportMissing(source, [...path, String(error.params.missingProperty)]);
+      reportMissing(source, [...path, String(error.params.missingProperty)], schema, error.parentSchema);
       return;
     case 'additionalProperties':
       reportUnknown(source, path, String(error.params.additionalProperty), error.parentSchema?.['properties']);
@@ -38,8 +38,10 @@ function wrong(source: ToolSource, path: Path, error: ErrorObject): string {
   return `is ${describeValue(dig(source.written, path))}; must be ${right}`;
 }
 
-function reportMissing(source: ToolSource, path: Path): void {
-  const schema = path.reduce<unknown>((at, step) => property(property(at, 'properties'), step), toolFileSchema);
+function reportMissing(source: ToolSource, path: Path, root: JsonObject, around: unknown): void {
+  const schema =
+    property(property(around, 'properties'), path.at(-1) ?? '') ??
+    path.reduce<unknown>((at, step) => property(property(at, 'properties'), step), root);
   const choices = property(schema, 'enum');
   const right = Array.isArray(choices) ? choices.join(', ').replace(/, ([^,]*)$/, ' or $1') : property(schema, 'title');
   source.report(path, `missing; must be ${right ?? 'there'}`);

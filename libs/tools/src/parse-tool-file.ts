@@ -1,6 +1,8 @@
 import type { SessionField, ToolDefinition } from '@intendant/contracts';
 import type { Effect } from '@intendant/intent';
+import { checkBusinessKey, readBusinessKey } from './business-key.js';
 import { checkConstant } from './check-constant.js';
+import { checkCost } from './check-cost.js';
 import { checkGuarantee } from './check-guarantee.js';
 import { checkOutcomes } from './check-outcomes.js';
 import { checkQuestions } from './check-questions.js';
@@ -19,6 +21,7 @@ import { notesOn } from './notes-on.js';
 import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
 import { ToolFileError } from './tool-file-error.js';
+import { toolFileSchema } from './tool-file-schema.js';
 import { ToolSource } from './tool-source.js';
 import type { Spans, Window } from './windows.js';
 
@@ -46,8 +49,10 @@ export interface ReadTool {
 /** @throws ToolFileError with every problem of the file. */
 export function readTool(source: ToolSource): ReadTool {
   checkSupported(source);
-  checkShape(source);
+  checkShape(source, toolFileSchema);
   checkSchemas(source);
+  checkBusinessKey(source);
+  checkCost(source);
   checkRequests(source);
   checkQuestions(source);
   checkConstant(source);
@@ -78,11 +83,11 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     description: (source.text('description') ?? '').trim(),
     reversible: typeof reversible === 'boolean' ? reversible : null,
     phases: Array.isArray(phases) ? phases.map(String) : null,
-    businessKey: null,
     similar: null,
     identifiers: [],
     inject: (source.object('inject') ?? {}) as Record<string, SessionField>,
     limits: readLimits(source, spans),
+    businessKey: readBusinessKey(source),
     terms: readTerms(source, spans),
     upstream: readUpstream(source),
     sandbox: readSandbox(source),

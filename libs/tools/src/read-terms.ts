@@ -1,6 +1,7 @@
 import type { ToolDefinition } from '@intendant/contracts';
 import type { Terms } from '@intendant/intent';
 import { longestDurationMs } from './duration.js';
+import { parseRate } from './rate.js';
 import { wholeNumber } from './read-spans.js';
 import type { ToolSource } from './tool-source.js';
 import type { Spans } from './windows.js';
@@ -11,8 +12,8 @@ export function readLimits(source: ToolSource, { connect, call, notice }: Spans)
     callMs: call.ms,
     noticeMs: notice?.ms ?? null,
     concurrency: wholeNumber(source, ['limits', 'concurrency'], 32),
-    cost: null,
-    rate: null,
+    rate: parseRate(source.text('limits', 'ratePerTenant') ?? ''),
+    cost: source.text('limits', 'cost'),
   };
 }
 

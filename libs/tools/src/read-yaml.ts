@@ -23,7 +23,7 @@ export function readYaml(file: string, text: string, lines: LineCounter): { cont
       at: pos[0],
       message:
         code === 'MULTIPLE_DOCS'
-          ? 'a second document begins; must be one tool per file'
+          ? 'a second document begins; must be one per file'
           : `not valid YAML: ${unmaskReferences(message)}`,
     })),
     ...aliasMistakes(document),

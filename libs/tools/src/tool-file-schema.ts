@@ -1,6 +1,7 @@
 import { toolNamePattern } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { durationPattern } from './duration.js';
+import { ratePattern } from './rate.js';
 import { upstreamSchema } from './upstream-schema.js';
 
 const duration = { $ref: '#/$defs/duration' };
@@ -9,8 +10,9 @@ const text = { type: 'string', minLength: 1, title: 'text' };
 const jsonPointers = {
   type: 'array',
   minItems: 1,
+  uniqueItems: true,
   items: { type: 'string', pattern: '^(?:/[^/]*)+$', title: 'a JSON Pointer such as /order_id' },
-  title: 'a list of JSON Pointers',
+  title: 'a list of JSON Pointers without repetition',
 };
 
 /**
@@ -90,8 +92,11 @@ export const toolFileSchema: JsonObject = {
         call: { ...duration, description: 'From the first byte sent to the last received; 10s when left out.' },
         notice: { ...duration, description: 'After this long the caller is told that it is still being worked on.' },
         concurrency: { ...atLeastOne, description: 'Attempts open at once in one dispatcher; 32 when left out.' },
-        ratePerTenant: { type: 'string', pattern: '^[1-9][0-9]*/[smhd]$', title: 'a rate such as 10/s' },
-        cost: text,
+        ratePerTenant: {
+          ...{ type: 'string', pattern: ratePattern, title: 'a rate such as 10/s' },
+          description: 'Calls of one tenant, as <n>/<s|m|h|d>; any number when left out.',
+        },
+        cost: { ...text, description: 'CEL over args: what a call costs; nothing when left out.' },
       },
     },
     retry: {

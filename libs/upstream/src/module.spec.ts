@@ -147,7 +147,7 @@ test('a receipt that comes after the limit is told as late evidence, and nothing
   const slow = async (rest: string) => {
     const body = `await new Promise((go) => context.signal.addEventListener('abort', () => setImmediate(go))); ${rest}`;
     const options = { mayStart: () => true, onLate: (verdict: unknown) => told.push(verdict) };
-    const limits = { connectMs: 1_000, callMs: 20, noticeMs: null, concurrency: 8, cost: null, rate: null };
+    const limits = { connectMs: 1_000, callMs: 20, noticeMs: null, concurrency: 8, rate: null, cost: null };
     return adapter.call(taskOf(await executing(body), { limits }), options);
   };
   expect(await slow('return 0;')).toMatchObject({ kind: 'unknown', cause: 'call_timeout' });
