@@ -49,6 +49,7 @@ export const tools: readonly ToolDefinition[] = kinds.map((kind) => ({
   businessKey: null,
   similar: null,
   identifiers: [],
+  whenTainted: 'allow',
   terms: terms[kind],
   upstream: {
     kind: 'module',

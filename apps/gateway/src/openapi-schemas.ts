@@ -80,6 +80,7 @@ export const schemas = {
     { example },
     {
       sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
+      taintedBy: text('Id of the intent by which the run had read text from outside before; there only where it had.'),
       corrections: {
         type: 'array',
         description: 'Evidence that came too late to change the status silently; there only where there is any.',

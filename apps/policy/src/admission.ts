@@ -104,7 +104,7 @@ export class Admission {
     const identifiers = permitted.allowed ? identifiersOf(tool, args) : [];
     const rates = ratesOf(tool, place, this.written.rateOf(tenant));
     const callOn = (facts: Facts | null): Call => ({
-      ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal) },
+      ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal), taintedBy: run.taintedBy },
       written: cost.ok ? this.judged(run, session, tool, proposal, facts) : uncounted(tool, cost.error),
     });
     const record = (facts: Facts | null): Recording => {

@@ -13,12 +13,26 @@ interface Place {
 export function operationOf({ name, businessKey }: ToolDefinition, at: Place, args: JsonObject): Operation | null {
   if (businessKey === null) return null;
   const { fields, windowMs } = businessKey;
-  return { digest: sameness('operation', { ...at, tool: name }, args, fields), windowMs };
+  return {
+    digest: sameness(
+      'operation',
+      { ...at, tool: name },
+      fields.map((field) => valuesAt(args, field)),
+    ),
+    windowMs,
+  };
 }
 
 /** What a call looks like; null where its tool does not ask. */
 export function likenessOf({ name, similar }: ToolDefinition, at: Place, args: JsonObject): string | null {
-  return similar && sameness('likeness', { ...at, tool: name }, args, similar.fields);
+  return (
+    similar &&
+    sameness(
+      'likeness',
+      { ...at, tool: name },
+      similar.fields.map((field) => valuesAt(args, field)),
+    )
+  );
 }
 
 /** Values in the arguments that have to come from an earlier result. */

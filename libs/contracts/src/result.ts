@@ -26,6 +26,8 @@ export interface IntentResult {
   readonly summary: string | null;
   readonly handle: string | null;
   readonly error: ErrorObject | null;
+  /** Id of the intent by which its run had read text from outside before; left out where it had not. */
+  readonly taintedBy?: string;
   /** Evidence that came too late to change the status silently; left out where there is none. */
   readonly corrections?: readonly {
     readonly finding: Finding;
@@ -35,7 +37,7 @@ export interface IntentResult {
 }
 
 export function resultOf(intent: Intent, replayed: boolean): IntentResult {
-  const { intentId, runId, stepId, tool, sandbox } = intent.proposal;
+  const { intentId, runId, stepId, tool, sandbox, taintedBy } = intent.proposal;
   const result: IntentResult = {
     intentId,
     runId,
@@ -50,6 +52,7 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
     error: errorOf(intent),
   };
   if (sandbox) Object.assign(result, { sandbox });
+  if (taintedBy) Object.assign(result, { taintedBy });
   if (intent.corrections.length > 0) {
     Object.assign(result, { corrections: intent.corrections.map(({ finding, breach }) => ({ finding, breach })) });
   }

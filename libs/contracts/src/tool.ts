@@ -207,6 +207,8 @@ export interface ToolDefinition {
   readonly similar: Similar | null;
   /** Arguments that have to come from an earlier result of the run. */
   readonly identifiers: readonly Identifier[];
+  /** What becomes of a call in a run that has read text from outside. */
+  readonly whenTainted: 'allow' | 'require_approval' | 'deny';
   readonly terms: Terms;
   readonly upstream: Upstream;
   /** Where sandbox calls go, by exactly the same code; null: there is no sandbox, and such calls are refused. */

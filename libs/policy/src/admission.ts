@@ -3,7 +3,7 @@ import type { DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } f
 import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
 import type { Objection } from './objection.js';
-import { lookAlike, sameOperation, unfounded } from './others.js';
+import { lookAlike, sameOperation, tainted, unfounded } from './others.js';
 import { tooFast } from './rates.js';
 
 /** What the rules say: the call is recorded with a ruling, or it is turned away and nothing is recorded. */
@@ -18,7 +18,11 @@ export type Verdict =
  */
 export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
   const objection =
-    notPermitted(call) ?? (facts && objectionOf(call, facts)) ?? byTheBook(call) ?? (facts && tooFast(call, facts));
+    notPermitted(call) ??
+    tainted(call) ??
+    (facts && objectionOf(call, facts)) ??
+    byTheBook(call) ??
+    (facts && tooFast(call, facts));
   const alike: JsonObject = facts?.alike && call.tool.similar ? { alike: facts.alike.intentId } : {};
   if (objection === null) {
     const { rule: name, inputs } = call.written;

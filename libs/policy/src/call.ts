@@ -11,6 +11,8 @@ export interface Call {
   readonly takes: Holdings;
   /** Arguments that have to come from an earlier result. */
   readonly identifiers: readonly NamedIdentifier[];
+  /** Id of the intent by which the run has read text from outside; null: it has not. */
+  readonly taintedBy: string | null;
   readonly rates: readonly NamedRate[];
   /** What the written rules say, by what they know of the run; null before anything is known of it. */
   readonly written: Written;

@@ -50,6 +50,21 @@ export function unfounded({ tool, identifiers }: Call, { found, open }: Facts): 
   return null;
 }
 
+/** Whoever has read text from outside may do what that text says. */
+export function tainted({ tool, taintedBy }: Call): Objection | null {
+  if (taintedBy === null || tool.whenTainted === 'allow') return null;
+  const asks = tool.whenTainted === 'require_approval';
+  const next = asks ? 'A person has to agree, and nobody can be asked here yet' : 'It may not be called any more here';
+  return {
+    kind: 'deny',
+    code: 'rule_denied',
+    rule: 'taint',
+    message: `This run has read text from outside (intent ${taintedBy}), and what ${tool.name} does may be what that text wanted. ${next}. Nothing was sent. Do not try again.`,
+    inputs: { intentId: taintedBy },
+    remedy: asks ? 'the approval of a person' : 'a run that has not read text from outside',
+  };
+}
+
 /** Something like it was done a short while ago; a person has to say that it is meant twice. */
 export function lookAlike({ tool }: Call, { alike, now }: Facts): Objection | null {
   if (alike === null || tool.similar?.mode !== 'approve') return null;

@@ -30,6 +30,7 @@ export function toolAt(
     businessKey: null,
     similar: null,
     identifiers: [],
+    whenTainted: 'allow',
     terms: {
       effect: 'destructive',
       guarantee: 'lookup',

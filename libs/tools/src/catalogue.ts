@@ -1,4 +1,6 @@
 import type { Session, ToolDefinition } from '@intendant/contracts';
+import type { JsonObject } from '@intendant/intent';
+import { withoutSources } from './identifiers.js';
 import { mayCall } from './may-call.js';
 import type { ToolRegistry } from './registry.js';
 
@@ -15,7 +17,16 @@ export function catalogue(registry: ToolRegistry, session: Session): CatalogueEn
     .filter((tool) => mayCall(tool, session).allowed && (!session.sandbox || tool.sandbox !== null))
     .map(({ name, description, version, effect, reversible, input, output }) => ({
       ...{ name, description, version, effect, reversible },
-      inputSchema: input,
+      inputSchema: shown(input),
       outputSchema: output,
     }));
+}
+
+const plain = new WeakMap<JsonObject, JsonObject>();
+
+/** The schema without what only the runtime reads, made once. */
+function shown(schema: JsonObject): JsonObject {
+  const made = plain.get(schema) ?? withoutSources(schema);
+  plain.set(schema, made);
+  return made;
 }

@@ -3,6 +3,7 @@ import { checkBounds } from './check-bounds.js';
 import { checkPatterns } from './check-patterns.js';
 import { compileSchema, isKeyword, schemaViolations } from './compile-schema.js';
 import { describeViolation } from './describe-violation.js';
+import { checkIdentifiers, fromResult } from './identifiers.js';
 import { pointerSteps } from './json-pointer.js';
 import { subschemas } from './subschemas.js';
 import { nearest } from './suggest.js';
@@ -20,6 +21,7 @@ export function checkSchemas(source: ToolSource): void {
   checkClosed(source, ['input'], input, true);
   checkNames(source, ['input'], input, new Set(Object.keys(source.object('inject') ?? {}).map(normalizeName)));
   checkSchema(source, ['input'], input);
+  checkIdentifiers(source);
 }
 
 const mustBeClosed = 'must be false, so that only the properties that are listed get in';
@@ -66,7 +68,7 @@ const keywords = [
   ...['type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'patternProperties', 'items'],
   ...['prefixItems', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength'],
   ...['maxLength', 'pattern', 'format', 'minItems', 'maxItems', 'uniqueItems', 'description', 'default', 'examples'],
-  ...['allOf', 'anyOf', 'oneOf', 'dependentRequired', 'title', '$defs', '$ref', '$comment'],
+  ...['allOf', 'anyOf', 'oneOf', 'dependentRequired', 'title', '$defs', '$ref', '$comment', fromResult],
 ];
 
 /** `closed`: the schema around this one already lets no unnamed property of the same object in. */

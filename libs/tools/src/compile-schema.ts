@@ -1,6 +1,7 @@
 import type { JsonObject } from '@intendant/intent';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { fromResult } from './identifiers.js';
 import { linearPattern } from './linear-pattern.js';
 import { isShortUrl } from './short-url.js';
 
@@ -18,6 +19,8 @@ const ajv = new Ajv2020({
 });
 formats.default(ajv);
 ajv.addFormat('url', isShortUrl);
+// No rule for a validator: admission asks where the value comes from.
+ajv.addVocabulary([fromResult]);
 
 const compiled = new WeakMap<JsonObject, ValidateFunction>();
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Session } from '@intendant/contracts';
-import { type Json, type JsonObject, valuesAt } from '@intendant/intent';
+import type { Json, JsonObject } from '@intendant/intent';
 import canonicalize from 'canonicalize';
 import type { ToolIntentMessage } from './tool-intent.js';
 
@@ -42,17 +42,15 @@ export function digest(value: Json): string {
 }
 
 /**
- * What two calls of a tenant have in common that say the same in these fields (JSON Pointers into the arguments), sha256 in
+ * What two calls of a tenant have in common that have the same values at the same places of their arguments, sha256 in
  * base64url. `purpose` keeps digests apart that mean different things; a sandbox call is never the same as a real one.
  */
 export function sameness(
   purpose: 'operation' | 'likeness',
   { tenant, tool, sandbox }: { readonly tenant: string; readonly tool: string; readonly sandbox: boolean },
-  args: JsonObject,
-  fields: readonly string[],
+  values: readonly Json[],
 ): string {
-  const values = fields.map((field) => canonical(valuesAt(args, field) as Json));
   return createHash('sha256')
-    .update(JSON.stringify([purpose, tenant, tool, sandbox, ...values]))
+    .update(JSON.stringify([purpose, tenant, tool, sandbox, canonical(values)]))
     .digest('base64url');
 }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ToolDefinition } from '@intendant/contracts';
 import type { Environment } from './environment.js';
+import { checkSources } from './identifiers.js';
 import { type ReadTool, readTool } from './parse-tool-file.js';
 import { createRegistry, type ToolRegistry } from './registry.js';
 import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
@@ -33,6 +34,7 @@ export async function readTools(
 ): Promise<ReadTool[]> {
   const problems: ToolFileProblem[] = [];
   const tools: ReadTool[] = [];
+  const sources: ToolSource[] = [];
   const names = new Map<string, string>();
   for (const name of await toolFiles(directory)) {
     const file = join(directory, name);
@@ -44,11 +46,16 @@ export async function readTools(
       for (const { path, message } of await checkFit(read.tool)) source.report(path, message);
       if (source.problems.length > 0) throw new ToolFileError(source.problems);
       tools.push(read);
+      sources.push(source);
     } catch (error) {
       if (!(error instanceof ToolFileError)) throw error;
       problems.push(...error.problems);
     }
   }
+  const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
+  // A file with a mistake may be the one that is named.
+  if (problems.length === 0) for (const source of sources) checkSources(source, byName);
+  problems.push(...sources.flatMap((source) => source.problems));
   if (problems.length > 0) throw new ToolFileError(problems);
   return tools;
 }

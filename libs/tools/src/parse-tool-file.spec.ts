@@ -136,7 +136,9 @@ describe('a field that exists in the contract but not in the code is refused, ne
       'approval.required',
       ['retry:', 'approval: { required: true, quorum: 1, ttl: PT5M, view: "Refund {{amount_cents}}" }\nretry:'],
     ],
-    ['result', ['retry:', 'result: { maxBytes: 16384, redact: [/card/number], trust: first_party, list: {} }\nretry:']],
+    ['result.maxBytes', ['retry:', 'result: { maxBytes: 16384, trust: first_party }\nretry:']],
+    ['result.redact', ['retry:', 'result: { redact: [/card/number] }\nretry:']],
+    ['result.list', ['retry:', 'result: { list: {} }\nretry:']],
   ])('%s', (field, edit) => {
     expect(problemsOf(edit)).toEqual([
       expect.objectContaining({ field, message: expect.stringMatching(/^not supported yet/) }),

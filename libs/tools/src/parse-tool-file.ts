@@ -1,6 +1,5 @@
 import type { SessionField, ToolDefinition } from '@intendant/contracts';
 import type { Effect } from '@intendant/intent';
-import { checkBusinessKey, readBusinessKey } from './business-key.js';
 import { checkConstant } from './check-constant.js';
 import { checkCost } from './check-cost.js';
 import { checkGuarantee } from './check-guarantee.js';
@@ -16,10 +15,12 @@ import { checkWindows } from './check-windows.js';
 import { contractOf } from './contract.js';
 import type { Environment } from './environment.js';
 import { readFilledIn } from './filled-in.js';
+import { readIdentifiers } from './identifiers.js';
 import { digest } from './key.js';
 import { notesOn } from './notes-on.js';
 import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
+import { checkSameness, readBusinessKey, readSimilar } from './same-calls.js';
 import { ToolFileError } from './tool-file-error.js';
 import { toolFileSchema } from './tool-file-schema.js';
 import { ToolSource } from './tool-source.js';
@@ -51,7 +52,7 @@ export function readTool(source: ToolSource): ReadTool {
   checkSupported(source);
   checkShape(source, toolFileSchema);
   checkSchemas(source);
-  checkBusinessKey(source);
+  checkSameness(source);
   checkCost(source);
   checkRequests(source);
   checkQuestions(source);
@@ -83,8 +84,9 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     description: (source.text('description') ?? '').trim(),
     reversible: typeof reversible === 'boolean' ? reversible : null,
     phases: Array.isArray(phases) ? phases.map(String) : null,
-    similar: null,
-    identifiers: [],
+    similar: readSimilar(source),
+    identifiers: readIdentifiers(source),
+    whenTainted: whenTainted(source),
     inject: (source.object('inject') ?? {}) as Record<string, SessionField>,
     limits: readLimits(source, spans),
     businessKey: readBusinessKey(source),
@@ -96,4 +98,9 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     contractDigest: digest(contract),
     file: source.file,
   };
+}
+
+function whenTainted(source: ToolSource): ToolDefinition['whenTainted'] {
+  const value = source.text('whenTainted');
+  return value === 'deny' || value === 'require_approval' ? value : 'allow';
 }

@@ -31,6 +31,7 @@ export function readTerms(source: ToolSource, spans: Spans): Terms {
     retentionMs: retentionMs(spans),
     deadlineMs: deadline.ms,
     backoffMs: source.duration(['retry', 'backoff'], '500ms'),
+    ...(source.value('result', 'trust') === 'external' && { untrusted: true }),
     poll: poll && { everyMs: poll.interval.ms, deadlineMs: poll.deadline.ms },
     counts: source.text('upstream', 'lookup', 'count') !== null,
   };

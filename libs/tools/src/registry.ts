@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '@intendant/intent';
 import type { ArgumentProblem } from './argument-problem.js';
 import { checkArguments, checkOutput } from './check-arguments.js';
 import { compileSchema } from './compile-schema.js';
+import { yieldsFor } from './identifiers.js';
 import { nearest } from './suggest.js';
 
 /** The tools of a process, loaded once and never changed. */
@@ -20,7 +21,7 @@ export interface ToolRegistry {
 
 /** A registry of tools with different names, in the order of their names. */
 export function createRegistry(tools: readonly ToolDefinition[]): ToolRegistry {
-  const sorted = tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const sorted = tools.map((tool) => withYields(tool, tools)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(sorted.map((tool) => [tool.name, tool]));
   for (const { input, output } of sorted) {
     compileSchema(input);
@@ -37,4 +38,10 @@ export function createRegistry(tools: readonly ToolDefinition[]): ToolRegistry {
         sorted.filter(visible).map((tool) => tool.name),
       ),
   };
+}
+
+/** What other tools take from a tool's results is noted with each of its intents. */
+function withYields(tool: ToolDefinition, tools: readonly ToolDefinition[]): ToolDefinition {
+  const yields = yieldsFor(tool, tools);
+  return yields.length === 0 ? tool : { ...tool, terms: { ...tool.terms, yields } };
 }

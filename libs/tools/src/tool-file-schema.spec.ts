@@ -60,7 +60,9 @@ describe('the schema of tool files', () => {
     expect(problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
       '7 compensation',
       '14 approval.required',
-      '17 result',
+      '17 result.maxBytes',
+      '17 result.redact',
+      '17 result.list',
     ]);
   });
 });

@@ -71,6 +71,21 @@ export const toolFileSchema: JsonObject = {
       required: ['fields', 'window'],
       properties: { fields: jsonPointers, window: duration },
     },
+    similar: {
+      type: 'object',
+      title: 'what makes a call look like an earlier one',
+      additionalProperties: false,
+      required: ['fields', 'window', 'mode'],
+      properties: {
+        fields: jsonPointers,
+        window: duration,
+        mode: { enum: ['shadow', 'approve'], description: 'Whether it is only noted, or a person has to agree.' },
+      },
+    },
+    whenTainted: {
+      enum: ['allow', 'require_approval', 'deny'],
+      description: 'What becomes of a call once its run has read text from outside; allow when left out.',
+    },
     approval: {
       type: 'object',
       title: 'who must agree',

@@ -1,20 +1,20 @@
-import type { BusinessKey } from '@intendant/contracts';
+import type { BusinessKey, Similar } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { pointerSteps } from './json-pointer.js';
 import { nearest } from './suggest.js';
 import { isObject, type ToolSource } from './tool-source.js';
 
-/** Checks that every call has the fields of the business key: a call without one could not be told from any other. */
-export function checkBusinessKey(source: ToolSource): void {
-  const { fields } = source.object('businessKey') ?? {};
-  const input = source.object('input');
-  if (!Array.isArray(fields) || input === null) return;
-  for (const [index, pointer] of fields.entries()) {
-    const mistake = missing(input, pointerSteps(String(pointer)));
-    if (mistake) source.report(['businessKey', 'fields', `${index}`], mistake);
-  }
-  if (source.duration(['businessKey', 'window'], '1s') === 0) {
-    source.report(['businessKey', 'window'], 'is zero; must be longer');
+/** Checks that every call has the fields that it is compared by: one without could not be told from any other. */
+export function checkSameness(source: ToolSource): void {
+  for (const part of ['businessKey', 'similar']) {
+    const { fields } = source.object(part) ?? {};
+    const input = source.object('input');
+    if (!Array.isArray(fields) || input === null) continue;
+    for (const [index, pointer] of fields.entries()) {
+      const mistake = missing(input, pointerSteps(String(pointer)));
+      if (mistake) source.report([part, 'fields', `${index}`], mistake);
+    }
+    if (source.duration([part, 'window'], '1s') === 0) source.report([part, 'window'], 'is zero; must be longer');
   }
 }
 
@@ -23,6 +23,14 @@ export function readBusinessKey(source: ToolSource): BusinessKey | null {
   const { fields } = source.object('businessKey') ?? {};
   if (!Array.isArray(fields)) return null;
   return { fields: fields.map(String), windowMs: source.duration(['businessKey', 'window'], '1s') };
+}
+
+/** What a call looks like, of a file that was checked. */
+export function readSimilar(source: ToolSource): Similar | null {
+  const { fields, mode } = source.object('similar') ?? {};
+  if (!Array.isArray(fields)) return null;
+  const windowMs = source.duration(['similar', 'window'], '1s');
+  return { fields: fields.map(String), windowMs, mode: mode === 'approve' ? 'approve' : 'shadow' };
 }
 
 /** Why a call may be without what the steps lead to; null when none may. */
