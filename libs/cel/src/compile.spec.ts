@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CelError, compile, longestExpression, mostParts } from './index.js';
+import { CelError, compile, Double, longestExpression, mostParts } from './index.js';
 
 const variables = { args: null, session: ['tenant', 'profile'] };
 const session = { tenant: 'acme', profile: 'interactive' };
@@ -57,6 +57,12 @@ describe('numbers of JSON', () => {
   ])('%s is an error', (text, error) => {
     expect(evaluate(text, { n: 1 })).toEqual(error);
   });
+});
+
+test('a number can be made a double although it is whole', () => {
+  const { evaluate: run } = compile('cost / 2', { cost: null });
+  expect(run({ cost: 5 })).toEqual({ ok: true, value: 2 });
+  expect(run({ cost: new Double(5) })).toEqual({ ok: true, value: 2.5 });
 });
 
 describe('fields', () => {

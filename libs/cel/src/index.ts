@@ -4,3 +4,4 @@ export type { Variables } from './check-parts.js';
 export { compile, type Evaluation, type Expression } from './compile.js';
 export { type Cost, costOf, costVariables, largestCost } from './cost.js';
 export { deepestExpression, longestExpression, mostParts, mostWork } from './limits.js';
+export { Double } from './values.js';

@@ -10,6 +10,11 @@ import {
 } from '@bufbuild/cel';
 import { charge } from './work.js';
 
+/** A number that is a double even where it is whole, so that dividing it by an integer keeps the fraction. */
+export class Double {
+  constructor(readonly value: number) {}
+}
+
 /**
  * JSON as CEL sees it. A number that is a safe integer is an int, every other a double: JSON does not tell `20` from
  * `20.0`. Objects become maps with their own fields only, converted when they are looked at.
@@ -25,6 +30,7 @@ export function toCelValue(value: unknown): CelValue {
       return Number.isSafeInteger(value) ? BigInt(value) : value;
     case 'object':
       if (value === null) return null;
+      if (value instanceof Double) return value.value;
       if (Array.isArray(value)) return celList(value.map(toCelValue));
       return mapOf(new JsonFields(value as Readonly<Record<string, unknown>>));
     default:

@@ -8,7 +8,9 @@ const folder = new URL('../../../docs/', import.meta.url);
 const examples = readdirSync(folder)
   .filter((name) => name.endsWith('.md'))
   .flatMap((name) => {
-    const blocks = readFileSync(new URL(name, folder), 'utf8').matchAll(/```yaml\n(apiVersion: [\s\S]*?)```/g);
+    const blocks = readFileSync(new URL(name, folder), 'utf8').matchAll(
+      /```yaml\n(apiVersion: intendant\/v1\n[\s\S]*?)```/g,
+    );
     return [...blocks].map(([, text = '']) => ({ name, tool: /^name: (\S+)/m.exec(text)?.[1] ?? '?', text }));
   });
 

@@ -14,6 +14,7 @@ export { largestMessage } from './message-text.js';
 export { parseToolFile, type ReadTool } from './parse-tool-file.js';
 export { type DeclaredDuration, type Promises, readPromises } from './promises.js';
 export { parseRate, ratePattern } from './rate.js';
+export { checkEnding, filesIn, textOf } from './read-folder.js';
 export { createRegistry, type ToolRegistry } from './registry.js';
 export { runtimeHeaders } from './runtime-headers.js';
 export { nearest } from './suggest.js';

@@ -1,9 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import type { ToolDefinition } from '@intendant/contracts';
 import type { Environment } from './environment.js';
 import { checkSources } from './identifiers.js';
 import { type ReadTool, readTool } from './parse-tool-file.js';
+import { checkEnding, filesIn, textOf } from './read-folder.js';
 import { createRegistry, type ToolRegistry } from './registry.js';
 import { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 import { ToolSource } from './tool-source.js';
@@ -36,10 +35,9 @@ export async function readTools(
   const tools: ReadTool[] = [];
   const sources: ToolSource[] = [];
   const names = new Map<string, string>();
-  for (const name of await toolFiles(directory)) {
-    const file = join(directory, name);
+  for (const file of await filesIn(directory, 'tool')) {
     try {
-      checkEnding(file);
+      checkEnding(file, 'tool');
       const source = new ToolSource(file, await textOf(file), env);
       claimName(source, names);
       const read = readTool(source);
@@ -71,34 +69,4 @@ function claimName(source: ToolSource, names: Map<string, string>): void {
 /** One file, wherever it is and whatever its name. @throws ToolFileError */
 export async function readToolFile(file: string, env: Environment): Promise<ReadTool> {
   return readTool(new ToolSource(file, await textOf(file), env));
-}
-
-async function toolFiles(directory: string): Promise<string[]> {
-  const entries = await readdir(directory).catch((error: unknown) => {
-    throw unreadable(directory, error, 'must be a directory of *.tool.yaml files');
-  });
-  const files = entries.filter((name) => /\.tool\.ya?ml$/.test(name)).toSorted();
-  if (files.length === 0) throw refused(directory, 'holds no tool; must have at least one *.tool.yaml file');
-  return files;
-}
-
-function checkEnding(file: string): void {
-  if (!file.endsWith('.yml')) return;
-  throw refused(file, `has the ending .tool.yml; must be renamed to ${basename(file, '.yml')}.yaml`);
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw unreadable(file, error, 'must be a file that can be read');
-  }
-}
-
-function unreadable(file: string, cause: unknown, right: string): ToolFileError {
-  return refused(file, `cannot be read (${cause instanceof Error ? cause.message : String(cause)}); ${right}`);
-}
-
-function refused(file: string, message: string): ToolFileError {
-  return new ToolFileError([{ file, line: 0, field: '', message }]);
 }

@@ -1,0 +1,6 @@
+export { judge, type Verdict } from './judge.js';
+export { policyFileSchema } from './policy-file-schema.js';
+export type { Ceilings, Kind, PolicySet, Restriction, Rule, ServiceKeyPolicy, ToolPatterns } from './policy-set.js';
+export { type PolicyText, parsePolicyFiles, readPolicyFiles } from './read-policy-files.js';
+export { type Refusal, refusalBy, restrictionsOf } from './restrictions.js';
+export type { Facts, PastCall, RunFacts } from './variables.js';

@@ -1,0 +1,80 @@
+import { Bindings, Double, type Variables } from '@intendant/cel';
+import type { Session, ToolDefinition } from '@intendant/contracts';
+import type { Effect, JsonObject } from '@intendant/intent';
+
+/** An earlier call of the run. */
+export interface PastCall {
+  readonly tool: string;
+  readonly effect: Effect;
+  /** State of the intent, such as `committed` or `unknown`. */
+  readonly state: string;
+  /** After trusted fields were dropped. */
+  readonly args: JsonObject;
+  /** In units. */
+  readonly cost: number;
+  readonly ageSeconds: number;
+}
+
+/** What a run has done so far, the call that is judged not included. */
+export interface RunFacts {
+  readonly ageSeconds: number;
+  /** It has read text that others wrote. */
+  readonly tainted: boolean;
+  readonly calls: number;
+  readonly mutating: number;
+  readonly destructive: number;
+  /** In units. */
+  readonly cost: number;
+  /** Newest first. */
+  readonly history: readonly PastCall[];
+}
+
+/** What a call is judged by: everything is loaded before, nothing is looked up in here. */
+export interface Facts {
+  readonly session: Pick<Session, 'tenant' | 'user' | 'profile' | 'phase' | 'permissions'>;
+  readonly tool: Pick<ToolDefinition, 'name' | 'version' | 'effect' | 'permission' | 'reversible'>;
+  /** After trusted fields were dropped. */
+  readonly args: JsonObject;
+  /** The call goes to the sandbox of its tool. */
+  readonly sandbox: boolean;
+  /** Of the call, in units. */
+  readonly cost: number;
+  /** Null: not loaded, so a rule that looks at it fails and the call is denied. */
+  readonly run: RunFacts | null;
+}
+
+/** What a restriction may look at. */
+export const restrictionVariables = {
+  args: null,
+  session: ['tenant', 'user', 'profile', 'phase', 'permissions', 'sandbox'],
+  tool: ['name', 'namespace', 'version', 'effect', 'permission', 'reversible'],
+} as const satisfies Variables;
+
+/** What a rule may look at. */
+export const ruleVariables = {
+  ...restrictionVariables,
+  cost: [],
+  run: ['ageSeconds', 'tainted', 'calls', 'mutating', 'destructive', 'cost', 'history'],
+} as const satisfies Variables;
+
+/** The facts under the names that expressions know them by. */
+export function bindingsOf({ session, tool, args, sandbox, cost, run }: Facts): Bindings {
+  const { tenant, user, profile, phase, permissions } = session;
+  const { name, version, effect, permission, reversible } = tool;
+  return new Bindings({
+    args,
+    session: { tenant, user, profile, phase: phase ?? '', permissions, sandbox },
+    tool: {
+      ...{ name, namespace: name.slice(0, name.lastIndexOf('.')), version, effect, permission },
+      ...(reversible === null ? {} : { reversible }),
+    },
+    cost: new Double(cost),
+    ...(run && {
+      run: {
+        ...run,
+        cost: new Double(run.cost),
+        history: run.history.map((past) => ({ ...past, cost: new Double(past.cost) })),
+      },
+    }),
+  });
+}
