@@ -1,4 +1,5 @@
 import type { Bus } from '@intendant/bus';
+import { parsePolicyFiles } from '@intendant/rules';
 import type { Logger } from '@intendant/runtime';
 import type { Publish, Store } from '@intendant/store';
 import { createRegistry } from '@intendant/tools';
@@ -7,6 +8,7 @@ import { Dispatcher } from '../../apps/dispatcher/src/dispatcher.js';
 import { Notices } from '../../apps/dispatcher/src/notices.js';
 import { Relay } from '../../apps/outbox-relay/src/relay.js';
 import { Admission } from '../../apps/policy/src/admission.js';
+import { rulesOfFiles } from '../../apps/policy/src/rules-of-files.js';
 import { AnnounceAgain } from '../../apps/reconciler/src/announce-again.js';
 import { AskUpstream } from '../../apps/reconciler/src/ask-upstream.js';
 import { Expire } from '../../apps/reconciler/src/expire.js';
@@ -19,6 +21,7 @@ import { tools } from './tools.js';
 import type { Upstream } from './upstream.js';
 
 export const registry = createRegistry(tools);
+const rules = rulesOfFiles(parsePolicyFiles([], []));
 
 /** What the replicas of one schedule are made with. */
 export interface Surroundings {
@@ -52,7 +55,7 @@ export class Replica<T> {
 }
 
 export function makeAdmission(store: Store, { gates }: Surroundings) {
-  return (life: Life) => new Admission(gatedStore(store, life, gates), registry);
+  return (life: Life) => new Admission(gatedStore(store, life, gates), registry, rules);
 }
 
 /** `startsWith`: intents that are recorded by the same process are started as they are recorded. */

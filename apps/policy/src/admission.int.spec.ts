@@ -1,12 +1,15 @@
 import type { Session, ToolDefinition } from '@intendant/contracts';
 import { Refusal } from '@intendant/contracts';
+import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
 import { createDatabase, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Admission } from './admission.js';
+import { rulesOfFiles } from './rules-of-files.js';
 
+const noRules = rulesOfFiles(parsePolicyFiles([], []));
 let database: TestDatabase;
 let store: Store;
 let replica: Store;
@@ -50,7 +53,7 @@ async function openSession(over: Partial<Session> = {}): Promise<Session> {
   return { tenant, runId: run.id, user, profile, permissions, phase, expiresAt, ...over };
 }
 const admit = (session: Session, message: object, from = store) =>
-  new Admission(from, tools).admit(session, new TextEncoder().encode(JSON.stringify(message)), {
+  new Admission(from, tools, noRules).admit(session, new TextEncoder().encode(JSON.stringify(message)), {
     traceparent: null,
     answered: true,
   });

@@ -15,7 +15,7 @@ import {
 import { checkArguments, checkSandbox, findTool } from './check-proposed.js';
 import { identifiersOf, likenessOf, needsFacts, operationOf, ratesOf } from './claims.js';
 import { conflict, overloaded, paused, runClosed, turnedAway } from './refusals.js';
-import { noRules, type WrittenRules } from './written-rules.js';
+import type { WrittenRules } from './written-rules.js';
 
 /** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
 const maxWaiting = 5_000;
@@ -42,7 +42,7 @@ export class Admission {
   constructor(
     private readonly store: Store,
     private readonly tools: ToolRegistry,
-    private readonly written: WrittenRules = noRules,
+    private readonly written: WrittenRules,
   ) {}
 
   /**
@@ -132,9 +132,15 @@ export class Admission {
     throw result.reason === 'run_closed' ? runClosed() : conflict(tool, stepId, result.intent);
   }
 
-  private judged(run: Run, session: Session, tool: ToolDefinition, { args, cost = 0 }: Proposal, facts: Facts | null) {
+  private judged(
+    run: Run,
+    session: Session,
+    tool: ToolDefinition,
+    { args, sandbox, cost = 0 }: Proposal,
+    facts: Facts | null,
+  ) {
     const { openedBy, restrictions } = run;
-    return this.written.judge({ session, tool, args, cost, openedBy, restrictions, facts });
+    return this.written.judge({ session, tool, args, sandbox, cost, openedBy, restrictions, facts });
   }
 
   /** The token alone is not enough: the run it speaks for must be there. */

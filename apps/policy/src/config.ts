@@ -6,6 +6,8 @@ export interface PolicyConfig {
   readonly natsUrl: string;
   readonly streamReplicas: number | undefined;
   readonly toolsDir: string;
+  /** Folder of policy files; null: there are none. */
+  readonly policyDir: string | null;
   readonly tokenSecret: string;
   readonly operators: KeyRing<OperatorIdentity>;
   readonly host: string;
@@ -20,6 +22,7 @@ export function readConfig(env: Environment): PolicyConfig {
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
     streamReplicas: streamReplicas(env),
     toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
+    policyDir: setting(env, 'INTENDANT_POLICY_DIR') ?? null,
     tokenSecret: required(env, 'INTENDANT_TOKEN_SECRET', '"$(openssl rand -base64 32)"'),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',

@@ -1,5 +1,6 @@
 import { type Budgets, noBudgets, Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
 import type { Intent, Verdict } from '@intendant/intent';
+import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
 import { createDatabase, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
@@ -7,7 +8,9 @@ import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Admission } from './admission.js';
+import { rulesOfFiles } from './rules-of-files.js';
 
+const noRules = rulesOfFiles(parsePolicyFiles([], []));
 let database: TestDatabase;
 let stores: Store[];
 
@@ -70,7 +73,10 @@ async function submit(session: Session, name: string, order = `order ${next}`, m
   const message = { tool: name, args: { order }, stepId: `step_${next}`, ...more };
   const store = stores[next % stores.length] as Store;
   const payload = new TextEncoder().encode(JSON.stringify(message));
-  const { intent } = await new Admission(store, tools).admit(session, payload, { traceparent: null, answered: true });
+  const { intent } = await new Admission(store, tools, noRules).admit(session, payload, {
+    traceparent: null,
+    answered: true,
+  });
   return intent;
 }
 async function refusal(submitted: Promise<Intent>) {

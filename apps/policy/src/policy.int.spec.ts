@@ -54,7 +54,7 @@ async function serve(): Promise<void> {
       inject: [BusToken],
       useFactory: (bus: Bus) => ({ url: database.url, name: 'policy-spec', committed: commitHints(bus) }),
     }),
-    PolicyModule.forRoot({ toolsDir: folder, tokenSecret, operators }),
+    PolicyModule.forRoot({ toolsDir: folder, policyDir: null, tokenSecret, operators }),
   ];
   app = await startService({
     name: 'policy',

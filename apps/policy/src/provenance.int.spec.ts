@@ -1,12 +1,15 @@
 import { Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
 import type { Intent, Json, JsonObject, Verdict } from '@intendant/intent';
+import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
 import { createDatabase, type TestDatabase, toolAt } from '@intendant/testing';
 import { createRegistry } from '@intendant/tools';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Admission } from './admission.js';
+import { rulesOfFiles } from './rules-of-files.js';
 
+const noRules = rulesOfFiles(parsePolicyFiles([], []));
 let database: TestDatabase;
 let stores: Store[];
 
@@ -54,7 +57,7 @@ let next = 0;
 async function submit(session: Session, name: string, args: JsonObject = {}, stepId = `step_${next}`): Promise<Intent> {
   next += 1;
   const payload = new TextEncoder().encode(JSON.stringify({ tool: name, args, stepId }));
-  const admission = new Admission(stores[next % 2] as Store, tools);
+  const admission = new Admission(stores[next % 2] as Store, tools, noRules);
   return (await admission.admit(session, payload, { traceparent: null, answered: true })).intent;
 }
 async function refusal(submitted: Promise<Intent>) {
@@ -187,7 +190,7 @@ describe('a call that looks like an earlier one', () => {
     const history = await (stores[0] as Store).intents.history(second.proposal.intentId);
     expect(history.at(-1)?.event).toMatchObject({ reasons: { inputs: { alike: first.proposal.intentId } } });
     const firstEvents = await (stores[0] as Store).intents.history(first.proposal.intentId);
-    expect(firstEvents.at(-1)?.event).not.toHaveProperty('reasons');
+    expect(firstEvents.at(-1)?.event).toMatchObject({ reasons: { rule: null, inputs: {} } });
   });
 
   test('is noticed among many that come at once through two policies', async () => {

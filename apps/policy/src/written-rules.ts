@@ -1,12 +1,14 @@
 import type { Facts, Restriction, Session, ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
-import { noPolicy, type Written } from '@intendant/policy';
+import type { Written } from '@intendant/policy';
 
 /** A call, as the written rules look at it. */
 export interface Question {
   readonly session: Session;
   readonly tool: ToolDefinition;
   readonly args: JsonObject;
+  /** It goes to the sandbox of its tool. */
+  readonly sandbox: boolean;
   /** Millionths of a unit. */
   readonly cost: number;
   /** Name of the key that opened the run. */
@@ -32,12 +34,3 @@ export interface WrittenRules {
   needRun(tenant: string, tool: ToolDefinition): boolean;
   judge(question: Question): Written;
 }
-
-/** Where nobody has written any. */
-export const noRules: WrittenRules = {
-  version: noPolicy,
-  costOf: () => ({ ok: true, micros: 0 }),
-  rateOf: () => null,
-  needRun: () => false,
-  judge: () => ({ kind: 'allow', rule: null, message: '', inputs: {} }),
-};

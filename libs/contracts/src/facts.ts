@@ -1,10 +1,10 @@
-import type { Holdings, JsonObject, StateName } from '@intendant/intent';
+import type { Effect, Holdings, JsonObject, StateName } from '@intendant/intent';
 import type { Budgets } from './budgets.js';
 
 /** What was done before in a run, or somewhere else that looks like it. */
 export interface Past {
   readonly tool: string;
-  readonly effect: string;
+  readonly effect: Effect;
   readonly state: StateName;
   readonly held: boolean;
   /** Millionths of a unit. */

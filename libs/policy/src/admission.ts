@@ -26,10 +26,8 @@ export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
   const alike: JsonObject = facts?.alike && call.tool.similar ? { alike: facts.alike.intentId } : {};
   if (objection === null) {
     const { rule: name, inputs } = call.written;
-    // Most calls meet no rule, and the event log is for ever.
-    const silent = name === null && policy === noPolicy && !facts?.alike;
     const reasons: Reasons = { policy, rule: name, inputs: { ...inputs, ...alike } };
-    return { kind: 'record', ruling: silent ? { allow: true } : { allow: true, reasons } };
+    return { kind: 'record', ruling: { allow: true, reasons } };
   }
   if (objection.kind === 'refuse') return { kind: 'turn_away', objection };
   const { code, message, inputs, remedy, rule: name } = objection;
@@ -39,9 +37,6 @@ export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
     ruling: { allow: false, failure: { code, message, details }, reasons: { policy, rule: name, inputs } },
   };
 }
-
-/** The version of a policy that nobody has written. */
-export const noPolicy = 'none';
 
 function notPermitted({ session, tool, permitted }: Call): Objection | null {
   if (permitted.allowed) return null;

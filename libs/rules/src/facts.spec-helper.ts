@@ -30,6 +30,7 @@ export function factsOf({
     cost: 0,
     run: {
       ...{ ageSeconds: 60, tainted: false, calls: 0, mutating: 0, destructive: 0, cost: 0 },
+      denied: [],
       ...run,
       history: (run?.history ?? []).map((past) => ({
         ...{

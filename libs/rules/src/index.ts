@@ -3,4 +3,5 @@ export { policyFileSchema } from './policy-file-schema.js';
 export type { Ceilings, Kind, PolicySet, Restriction, Rule, ServiceKeyPolicy, ToolPatterns } from './policy-set.js';
 export { type PolicyText, parsePolicyFiles, readPolicyFiles } from './read-policy-files.js';
 export { type Refusal, refusalBy, restrictionsOf } from './restrictions.js';
-export type { Facts, PastCall, RunFacts } from './variables.js';
+export { covers } from './tool-patterns.js';
+export { type Facts, type PastCall, type RunFacts, restrictionVariables } from './variables.js';

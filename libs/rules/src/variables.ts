@@ -25,8 +25,10 @@ export interface RunFacts {
   readonly destructive: number;
   /** In units. */
   readonly cost: number;
-  /** Newest first. */
+  /** What happened or may have, or still may; newest first. */
   readonly history: readonly PastCall[];
+  /** What was denied, newest first. */
+  readonly denied: readonly PastCall[];
 }
 
 /** What a call is judged by: everything is loaded before, nothing is looked up in here. */
@@ -54,7 +56,7 @@ export const restrictionVariables = {
 export const ruleVariables = {
   ...restrictionVariables,
   cost: [],
-  run: ['ageSeconds', 'tainted', 'calls', 'mutating', 'destructive', 'cost', 'history'],
+  run: ['ageSeconds', 'tainted', 'calls', 'mutating', 'destructive', 'cost', 'history', 'denied'],
 } as const satisfies Variables;
 
 /** The facts under the names that expressions know them by. */
@@ -73,8 +75,13 @@ export function bindingsOf({ session, tool, args, sandbox, cost, run }: Facts): 
       run: {
         ...run,
         cost: new Double(run.cost),
-        history: run.history.map((past) => ({ ...past, cost: new Double(past.cost) })),
+        history: run.history.map(bound),
+        denied: run.denied.map(bound),
       },
     }),
   });
+}
+
+function bound(past: PastCall) {
+  return { ...past, cost: new Double(past.cost) };
 }

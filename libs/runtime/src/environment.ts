@@ -14,6 +14,7 @@ const known = {
   INTENDANT_NATS_URL: { secret: true },
   INTENDANT_STREAM_REPLICAS: { secret: false },
   INTENDANT_TOOLS_DIR: { secret: false },
+  INTENDANT_POLICY_DIR: { secret: false },
   INTENDANT_HTTP_HOST: { secret: false },
   INTENDANT_HTTP_PORT: { secret: false },
   INTENDANT_TOKEN_SECRET: { secret: true },

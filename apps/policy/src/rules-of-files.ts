@@ -1,0 +1,89 @@
+import { CelError, compile } from '@intendant/cel';
+import type { Facts, Past, Restriction } from '@intendant/contracts';
+import type { Written } from '@intendant/policy';
+import {
+  covers,
+  judge,
+  type PolicySet,
+  type Restriction as ReadRestriction,
+  type Facts as RuleFacts,
+  refusalBy,
+  restrictionsOf,
+  restrictionVariables,
+} from '@intendant/rules';
+import { costOfCall } from '@intendant/tools';
+import type { Question, WrittenRules } from './written-rules.js';
+
+/** Restrictions of runs whose expressions are kept ready. */
+const mostKept = 1_000;
+
+/** What policy files say, as admission asks for it. */
+export function rulesOfFiles(set: PolicySet): WrittenRules {
+  const compiled = new Map<string, ReadRestriction>();
+  const ready = (restriction: Restriction, index: number): ReadRestriction => {
+    const known = compiled.get(restriction.allow);
+    if (compiled.size >= mostKept) compiled.clear();
+    const allow = known?.allow ?? compile(restriction.allow, restrictionVariables);
+    const read = { ...restriction, name: `run.restrict.${index}`, allow };
+    compiled.set(restriction.allow, read);
+    return read;
+  };
+  return {
+    version: set.version,
+    costOf: costOfCall,
+    rateOf: (tenant) => set.rates(tenant).perTenant,
+    needRun: (tenant, { name }) => set.rulesFor(tenant).some((rule) => rule.usesRun && covers(rule.tools, name)),
+    judge: (question) => {
+      const facts = factsOf(question);
+      const { openedBy, session, tool } = question;
+      const ofRun = question.restrictions.map(ready).filter(({ tools }) => covers(tools, tool.name));
+      const refusal = refusalBy([...restrictionsOf(set, openedBy, session.tenant, tool.name), ...ofRun], facts);
+      if (refusal) {
+        const { restriction: rule, message, inputs, error } = refusal;
+        return { kind: 'deny', rule, message, inputs: error === null ? inputs : { ...inputs, error } };
+      }
+      const { kind, rule, message, inputs, error } = judge(set, facts);
+      return {
+        kind,
+        rule,
+        message: message ?? '',
+        inputs: error === null ? inputs : { ...inputs, error },
+      } satisfies Written;
+    },
+  };
+}
+
+/** Why a restriction that somebody wants to open a run with is none; null where it is one. */
+export function restrictionMistake({ allow }: Restriction): string | null {
+  try {
+    compile(allow, restrictionVariables);
+    return null;
+  } catch (error) {
+    if (error instanceof CelError) return error.message;
+    throw error;
+  }
+}
+
+function factsOf({ session, tool, args, sandbox, cost, facts }: Question): RuleFacts {
+  return { session, tool, args, sandbox, cost: cost / micros, run: facts?.run ? runOf(facts.run, facts.now) : null };
+}
+
+function runOf({ used, past, openedAt, taintedBy }: NonNullable<Facts['run']>, now: number): RuleFacts['run'] {
+  const age = (at: number) => Math.max(0, (now - at) / 1_000);
+  const told = ({ tool, effect, state, args, cost, at }: Past) => ({
+    ...{ tool, effect, state, args: args ?? {}, cost: cost / micros },
+    ageSeconds: age(at),
+  });
+  return {
+    ageSeconds: age(openedAt),
+    tainted: taintedBy !== null,
+    calls: used.calls,
+    mutating: used.mutating,
+    destructive: used.destructive,
+    cost: used.cost / micros,
+    history: past.filter(({ held }) => held).map(told),
+    denied: past.filter(({ state }) => state === 'denied').map(told),
+  };
+}
+
+const micros = 1_000_000;

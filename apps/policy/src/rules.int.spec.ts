@@ -1,0 +1,196 @@
+import type { Restriction, Session, ToolDefinition } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
+import { parsePolicyFiles } from '@intendant/rules';
+import { Store } from '@intendant/store';
+import { createDatabase, type TestDatabase, toolAt } from '@intendant/testing';
+import { createRegistry } from '@intendant/tools';
+import { ulid } from 'ulid';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Admission } from './admission.js';
+import { restrictionMistake, rulesOfFiles } from './rules-of-files.js';
+
+let database: TestDatabase;
+let stores: Store[];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const names = ['rules-1', 'rules-2', 'rules-3'];
+  stores = await Promise.all(names.map((name) => Store.open({ url: database.url, name })));
+});
+afterAll(async () => {
+  expect(await stores[0]?.verify()).toEqual([]);
+  await Promise.all(stores.map((store) => store.close()));
+  await database.drop();
+});
+
+const tool = (name: string, more: Partial<ToolDefinition> = {}, cost: string | null = null) =>
+  toolAt('http://127.0.0.1:1', { tool: { name, permission: 'all', ...more }, limits: { cost } });
+const tools = createRegistry([
+  tool('pay.refund', {}, 'args.cents / 100.0'),
+  tool('pay.odd', {}, 'args.cents.dollars'),
+  tool('pay.back', {}, '0.0 - args.cents'),
+  tool('mail.send'),
+  tool('mail.draft'),
+]);
+const deployment = `
+apiVersion: intendant/policy/v1
+serviceKeys:
+  bot:
+    restrict:
+      - { tools: [pay.refund], allow: args.cents <= 20000, message: Refunds of this agent are at most 200.00. }
+rules:
+  - name: no-batches
+    tools: [mail.draft]
+    when: session.profile == 'batch'
+    then: deny
+    message: Drafts are for people
+  - name: three-mails
+    tools: [mail.send]
+    when: size(run.history.filter(h, h.tool == 'mail.send')) >= 3
+    then: deny
+    message: Three mails are enough
+  - name: large
+    tools: [pay.refund]
+    when: sum(run.history.filter(h, h.tool == 'pay.refund').map(h, h.args.cents)) + args.cents > 30000
+    then: require_approval
+    message: More than 300.00 would be refunded in this run
+`;
+const acme = `
+apiVersion: intendant/policy/v1
+tenant: acme
+rates: { perTenant: 2/d }
+`;
+const set = parsePolicyFiles(
+  [deployment, acme].map((text, i) => ({ file: `${i}.policy.yaml`, text })),
+  tools.list().map(({ name }) => name),
+);
+const rules = rulesOfFiles(set);
+
+async function openRun(
+  over: { tenant?: string; openedBy?: string; restrictions?: Restriction[]; budget?: number } = {},
+) {
+  const { tenant = 'globex', openedBy = 'other', restrictions = [], budget = null } = over;
+  const run = {
+    id: `run_${ulid()}`,
+    tenant,
+    user: 'ada',
+    profile: 'batch',
+    permissions: ['all'],
+    phase: null,
+  } as const;
+  const budgets = { calls: null, mutating: null, destructive: null, costMicros: budget, wallClockMs: null };
+  const { expiresAt } = await (stores[0] as Store).runs.open({ ...run, openedBy, restrictions, budgets }, 600_000);
+  return { ...run, runId: run.id, expiresAt } satisfies Session & { id: string };
+}
+
+let next = 0;
+async function submit(session: Session, name: string, args = {}): Promise<Intent> {
+  next += 1;
+  const payload = new TextEncoder().encode(JSON.stringify({ tool: name, args, stepId: `step_${next}` }));
+  const admission = new Admission(stores[next % 3] as Store, tools, rules);
+  return (await admission.admit(session, payload, { traceparent: null, answered: true })).intent;
+}
+const failureOf = (intent: Intent) => (intent.state === 'denied' ? intent.failure : null);
+const reasonsOf = async (intent: Intent) => {
+  const history = await (stores[0] as Store).intents.history(intent.proposal.intentId);
+  const [, decision] = history;
+  return decision && 'reasons' in decision.event ? decision.event.reasons : null;
+};
+
+test('a rule of a file denies, and the decision names it, what it looked at and the version of the policy', async () => {
+  const denied = await submit(await openRun(), 'mail.draft');
+  expect(failureOf(denied)).toMatchObject({
+    code: 'rule_denied',
+    message: expect.stringMatching(/^Drafts are for people\. Nothing was sent/),
+    details: { rule: 'no-batches', wouldAllow: null },
+  });
+  expect(await reasonsOf(denied)).toEqual({
+    policy: set.version,
+    rule: 'no-batches',
+    inputs: { 'session.profile': 'batch' },
+  });
+  const allowed = await submit(await openRun(), 'mail.send');
+  expect(await reasonsOf(allowed)).toEqual({ policy: set.version, rule: null, inputs: {} });
+});
+
+test('a rule over what the run has done is exact over three policies that are asked at once', async () => {
+  const session = await openRun();
+  const crowd = await Promise.all(Array.from({ length: 20 }, () => submit(session, 'mail.send')));
+  expect(crowd.filter(({ state }) => state === 'authorized')).toHaveLength(3);
+});
+
+test('sums count what is under way; what would need a person is not done as long as nobody can be asked', async () => {
+  const session = await openRun();
+  expect((await submit(session, 'pay.refund', { cents: 10_000 })).state).toBe('authorized');
+  expect((await submit(session, 'pay.refund', { cents: 20_000 })).state).toBe('authorized');
+  expect(failureOf(await submit(session, 'pay.refund', { cents: 1 }))).toMatchObject({
+    code: 'rule_denied',
+    message: expect.stringContaining('Nobody can be asked for approval here yet'),
+    details: { rule: 'large', wouldAllow: 'the approval of a person' },
+  });
+});
+
+describe('a restriction', () => {
+  test('of the key that opened the run holds for its calls only', async () => {
+    const bounded = await openRun({ openedBy: 'bot' });
+    expect(failureOf(await submit(bounded, 'pay.refund', { cents: 20_001 }))).toMatchObject({
+      code: 'rule_denied',
+      message: expect.stringMatching(/^Refunds of this agent are at most 200\.00/),
+      details: { rule: 'bot.restrict.0', 'args.cents': 20_001 },
+    });
+    expect((await submit(bounded, 'pay.refund', { cents: 20_000 })).state).toBe('authorized');
+    expect((await submit(await openRun(), 'pay.refund', { cents: 20_001 })).state).toBe('authorized');
+  });
+
+  test('of the run itself holds beside it, and one that cannot be evaluated refuses', async () => {
+    const restrictions = [{ tools: ['pay.*'], allow: "args.to in ['bo', 'cy']", message: 'Only to Bo and Cy' }];
+    const session = await openRun({ restrictions });
+    expect((await submit(session, 'pay.refund', { cents: 1, to: 'bo' })).state).toBe('authorized');
+    const elsewhere = await submit(session, 'pay.refund', { cents: 1, to: 'eve' });
+    expect(failureOf(elsewhere)).toMatchObject({ details: { rule: 'run.restrict.0' } });
+    expect(failureOf(await submit(session, 'pay.refund', { cents: 1 }))).toMatchObject({ code: 'rule_denied' });
+    expect((await submit(session, 'mail.send')).state).toBe('authorized');
+  });
+
+  test('is checked when the run is opened', () => {
+    expect(restrictionMistake({ tools: [], allow: 'args.a < 3', message: '' })).toBeNull();
+    expect(restrictionMistake({ tools: [], allow: 'args.a <', message: '' })).toMatch(/./);
+    expect(restrictionMistake({ tools: [], allow: 'run.calls < 3', message: '' })).toMatch(/run/);
+  });
+});
+
+describe('the cost of a call', () => {
+  test('is taken from the budget of the run, to the last cent', async () => {
+    const session = await openRun({ budget: 25_300_000 });
+    expect((await submit(session, 'pay.refund', { cents: 2_500 })).state).toBe('authorized');
+    expect(failureOf(await submit(session, 'pay.refund', { cents: 31 }))).toMatchObject({
+      code: 'budget_exhausted',
+      details: { which: 'cost', used: 25, limit: 25.3 },
+    });
+    expect((await submit(session, 'pay.refund', { cents: 30 })).state).toBe('authorized');
+    expect((await submit(session, 'mail.send')).state, 'what costs nothing goes on').toBe('authorized');
+  });
+
+  test.each([
+    ['pay.odd', { cents: 5 }],
+    ['pay.refund', {}],
+    ['pay.refund', { cents: 'many' }],
+    ['pay.back', { cents: 5 }],
+    ['pay.refund', { cents: -5 }],
+    ['pay.refund', { cents: 1e300 }],
+  ])('that cannot be told, is negative or beyond all bounds denies the call: %s %j', async (name, args) => {
+    expect(failureOf(await submit(await openRun(), name, args))).toMatchObject({
+      code: 'rule_denied',
+      details: { rule: 'cost' },
+    });
+  });
+});
+
+test('the rate of a tenant is over all its tools and runs', async () => {
+  const session = await openRun({ tenant: 'acme' });
+  await submit(session, 'mail.send');
+  await submit(await openRun({ tenant: 'acme' }), 'pay.refund', { cents: 1 });
+  await expect(submit(session, 'mail.send')).rejects.toMatchObject({
+    error: { code: 'rate_limited', details: { limit: '2 calls in 86400 s over all tools' } },
+  });
+});
