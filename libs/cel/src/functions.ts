@@ -1,16 +1,5 @@
-import {
-  type CelEnv,
-  CelScalar,
-  type CelValue,
-  celEnv,
-  celFunc,
-  celList,
-  isCelList,
-  isCelMap,
-  listType,
-} from '@bufbuild/cel';
-import { longestNumber } from './limits.js';
-import { matcherOf } from './pattern.js';
+import { type CelEnv, type CelValue, celList, isCelList, isCelMap } from '@bufbuild/cel';
+import { library } from './library.js';
 import {
   type Price,
   priceOfComparing,
@@ -18,6 +7,7 @@ import {
   priceOfJoining,
   priceOfMatching,
   priceOfSize,
+  priceOfSum,
   priceOfText,
 } from './prices.js';
 import { charge } from './work.js';
@@ -30,31 +20,6 @@ export interface Signature {
   readonly method: number | null;
   readonly plain: number | null;
 }
-
-const { DOUBLE, DYN, INT, STRING } = CelScalar;
-const numbers = listType(DYN);
-
-const mixed = (name: string, run: (a: number, b: number) => number) => [
-  celFunc(name, [INT, DOUBLE], DOUBLE, (a, b) => run(Number(a), b)),
-  celFunc(name, [DOUBLE, INT], DOUBLE, (a, b) => run(a, Number(b))),
-];
-
-const env = celEnv({
-  re2: { compile: matcherOf },
-  funcs: [
-    // CEL itself has no arithmetic between int and double. Here a field of JSON would change its type with its value.
-    ...mixed('_+_', (a, b) => a + b),
-    ...mixed('_-_', (a, b) => a - b),
-    ...mixed('_*_', (a, b) => a * b),
-    ...mixed('_/_', (a, b) => a / b),
-    // The library's own read '' as 0, and '0x10' as 16.
-    celFunc('int', [STRING], INT, (text) => BigInt.asIntN(64, BigInt(numeral(text, /^-?\d{1,18}$/, 'an integer')))),
-    celFunc('double', [STRING], DOUBLE, (text) =>
-      Number(numeral(text, /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/, 'a number')),
-    ),
-    celFunc('sum', [numbers], DYN, (list) => sum(list)),
-  ],
-});
 
 const free: Price = () => charge(1);
 const infix = { plain: 2, method: null };
@@ -87,7 +52,7 @@ const allowed: Readonly<Record<string, Signature & { readonly price: Price; read
   string: { ...prefix, price: free },
   type: { ...prefix, price: free },
   dyn: { ...prefix, price: free },
-  sum: { ...prefix, price: priceOfSize },
+  sum: { ...prefix, price: priceOfSum },
 };
 
 /** What the planner itself knows, with the number of operands. */
@@ -131,13 +96,13 @@ export function signatureOf(name: string): Signature | null {
 export const functionNames: readonly string[] = Object.keys(allowed).filter((name) => /^[a-z]/i.test(name));
 
 /** The library's environment with nothing in it but what is allowed, each call paid for before it is made. */
-export const meteredEnv: CelEnv = Object.create(env, {
+export const meteredEnv: CelEnv = Object.create(library, {
   funcs: { value: { find: (name: string) => metered.get(name) } },
 });
 
 const metered = new Map<string, Pick<Group, 'name' | 'call'>>([
   ...Object.entries(allowed).map(([name, { price, call }]) => {
-    const run: Call = call ?? ((...all) => env.funcs.find(name)?.call(...all));
+    const run: Call = call ?? ((...all) => library.funcs.find(name)?.call(...all));
     const paid: Call = (id, target, args) => {
       price(target, args);
       return run(id, target, args);
@@ -150,7 +115,7 @@ const metered = new Map<string, Pick<Group, 'name' | 'call'>>([
 function join(...[id, target, args]: Parameters<Call>): ReturnType<Call> {
   const [a, b] = args;
   // The library's chain of lists is walked once per link.
-  return isCelList(a) && isCelList(b) ? celList([...a, ...b]) : env.funcs.find('_+_')?.call(id, target, args);
+  return isCelList(a) && isCelList(b) ? celList([...a, ...b]) : library.funcs.find('_+_')?.call(id, target, args);
 }
 
 function isIn(...[id, target, args]: Parameters<Call>): ReturnType<Call> {
@@ -159,30 +124,11 @@ function isIn(...[id, target, args]: Parameters<Call>): ReturnType<Call> {
     charge(container.size);
     return typeof value === 'string'
       ? container.get(value) !== undefined
-      : env.funcs.find('@in')?.call(id, target, args);
+      : library.funcs.find('@in')?.call(id, target, args);
   }
   if (!isCelList(container)) return undefined;
   for (const item of container) {
     if (metered.get('_==_')?.call(id, target, [value as CelValue, item]) === true) return true;
   }
   return false;
-}
-
-function numeral(text: string, form: RegExp, what: string): string {
-  if (text.length > longestNumber || !form.test(text)) throw new Error(`the text is not ${what}`);
-  return text;
-}
-
-/** Of ints an int, else a double; an int beyond 64 bits is an error, as for `+`. */
-function sum(list: Iterable<CelValue>): bigint | number {
-  let whole = 0n;
-  let broken: number | null = null;
-  for (const item of list) {
-    if (typeof item === 'bigint') whole += item;
-    else if (typeof item === 'number') broken = (broken ?? 0) + item;
-    else throw new Error('sum takes a list of numbers');
-  }
-  if (broken !== null) return broken + Number(whole);
-  if (BigInt.asIntN(64, whole) !== whole) throw new Error('int overflow in sum');
-  return whole;
 }

@@ -6,11 +6,13 @@ import { charge } from './work.js';
 export type Price = (target: CelValue | undefined, args: readonly CelValue[]) => void;
 
 /** Characters that are copied or compared in the time of a unit. */
-const charactersPerUnit = 64;
+const charactersPerUnit = 256;
 /** Steps of a search in a text in the time of a unit: the engine is quadratic at worst. */
-const searchesPerUnit = 128;
+const searchesPerUnit = 512;
+/** Instructions of a pattern that a character is put to in the time of a unit, at worst. */
+const instructionsPerUnit = 4;
 /** Characters that are counted in the time of a unit: counting takes the text apart. */
-const countedPerUnit = 4;
+const countedPerUnit = 16;
 
 /** Comparing texts, or looking at their beginning or end. */
 export const priceOfText: Price = (target, args) => {
@@ -22,12 +24,16 @@ export const priceOfContains: Price = (target, [part]) => {
 };
 
 export const priceOfMatching: Price = (target, [pattern]) => {
-  charge(1 + length(target) * (typeof pattern === 'string' ? patternSize(pattern) : 1));
+  charge(1 + (length(target) * (typeof pattern === 'string' ? patternSize(pattern) : 1)) / instructionsPerUnit);
 };
 
+/** Lists and maps know their size. */
 export const priceOfSize: Price = (target, [first]) => {
-  const value = target ?? first;
-  charge(1 + (isCelList(value) ? value.size : length(value) / countedPerUnit));
+  charge(1 + length(target ?? first) / countedPerUnit);
+};
+
+export const priceOfSum: Price = (_, [list]) => {
+  charge(1 + (isCelList(list) ? list.size : 0));
 };
 
 export const priceOfJoining: Price = (_, [a, b]) => {
