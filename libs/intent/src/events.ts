@@ -40,6 +40,8 @@ export interface Proposal {
   readonly operation?: Operation;
   /** What it looks like, for whoever asks whether something like it was done before. Left out: nobody does. */
   readonly likeness?: string;
+  /** Phase of the run when it was decided. Left out: it was in none. */
+  readonly phase?: string;
   /** Id of the intent by which the run had read text from outside. Left out: it had not. */
   readonly taintedBy?: string;
 }

@@ -118,6 +118,7 @@ export function propose(submission: Submission, session: Session, tool: ToolDefi
     expiresAt: submission.expiresAt,
     traceparent: submission.traceparent,
   };
+  if (session.phase !== null) Object.assign(proposal, { phase: session.phase });
   if (cost > 0) Object.assign(proposal, { cost });
   if (operation !== null) Object.assign(proposal, { operation });
   if (likeness !== null) Object.assign(proposal, { likeness });
