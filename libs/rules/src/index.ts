@@ -1,4 +1,4 @@
-export { judge, type Verdict } from './judge.js';
+export { judge, needsRun, type Verdict } from './judge.js';
 export { policyFileSchema } from './policy-file-schema.js';
 export type { Ceilings, Kind, PolicySet, Restriction, Rule, ServiceKeyPolicy, ToolPatterns } from './policy-set.js';
 export { type PolicyText, parsePolicyFiles, readPolicyFiles } from './read-policy-files.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { factsOf } from './facts.spec-helper.js';
-import { judge } from './judge.js';
+import { judge, needsRun } from './judge.js';
 import { policies } from './policy.spec-helper.js';
 
 const deny = { name: 'no-large', when: 'args.amount > 100', then: 'deny', message: 'Too large.' };
@@ -102,6 +102,17 @@ test('whether a rule looks at the run is known from its parts', () => {
       .rulesFor('acme')
       .map(({ usesRun }) => usesRun),
   ).toEqual([false, false, false, true, true]);
+});
+
+test('the run has to be loaded for tools and tenants with a rule that looks at it', () => {
+  const rule = { name: 'often', tools: ['payments.*'], when: 'run.calls > 1', then: 'allow' };
+  const set = policies(
+    { rules: [{ ...rule, name: 'plain', when: 'args.run > 1' }] },
+    { tenant: 'acme', rules: [rule] },
+  );
+  expect(needsRun(set, 'acme', 'payments.refund.create')).toBe(true);
+  expect(needsRun(set, 'acme', 'mail.message.send')).toBe(false);
+  expect(needsRun(set, 'globex', 'payments.refund.create')).toBe(false);
 });
 
 test('a rule sees every variable as the page says', () => {

@@ -42,6 +42,11 @@ export function judge(set: PolicySet, facts: Facts): Verdict {
   return failure ?? decided ?? byDefault(set);
 }
 
+/** Whether {@link judge} looks at the run for calls of this tool, so that its history has to be loaded. */
+export function needsRun(set: PolicySet, tenant: string, tool: string): boolean {
+  return set.rulesFor(tenant).some(({ tools, usesRun }) => usesRun && covers(tools, tool));
+}
+
 /** Null: the rule does not match. */
 function verdictOf(rule: Rule, bindings: Bindings): Verdict | null {
   const result = rule.when?.evaluate(bindings) ?? { ok: true, value: true };
