@@ -34,7 +34,8 @@ export class Attempts {
     if (known !== null && this.isPausedHere(known.proposal)) return null;
     const asked = monotonic();
     const attemptId = newId();
-    const command = { type: 'start_attempt', attemptId } as const;
+    const phases = this.tools.get(tool)?.phases ?? null;
+    const command = { type: 'start_attempt', attemptId, phases } as const;
     const { intent } = await this.store.door.execute({ intentId, command, ...(known && { known }) });
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
     return this.started(intent, asked);

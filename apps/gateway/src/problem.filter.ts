@@ -23,7 +23,10 @@ export class ProblemFilter implements ExceptionFilter {
     const problem = problemOf(explainFailure(failure, request) ?? this.unexpected(failure, request));
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
     if (problem.status === 503) reply.header('Retry-After', retryAfterSeconds);
-    const { until } = problem.error.details;
+    const { until, retryAfterMs } = problem.error.details;
+    if (problem.error.code === 'rate_limited' && typeof retryAfterMs === 'number') {
+      reply.header('Retry-After', String(Math.ceil(retryAfterMs / 1_000)));
+    }
     // RFC 9110 takes a date as well as seconds.
     if (problem.status === 423 && typeof until === 'string') reply.header('Retry-After', new Date(until).toUTCString());
     void reply.status(problem.status).type(problemType).send(problem);

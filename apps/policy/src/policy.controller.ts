@@ -77,8 +77,8 @@ export class PolicyController {
       const traceparent = readTraceparent(headers.get('traceparent'));
       await this.admission.admit(session, payload, { traceparent, answered: false });
     } catch (error) {
-      // Anything else than a refusal about the message itself is delivered again.
-      if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
+      // Anything else than a refusal about the message itself is delivered again, and so is what may be right later.
+      if (!(error instanceof Refusal) || error.error.retryable) throw error;
       const credential = headers.get('Authorization') ?? '';
       await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
     }

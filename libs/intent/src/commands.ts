@@ -16,7 +16,14 @@ export type Command =
       readonly proposal: Proposal;
       readonly ruling: Ruling;
     }
-  | { readonly type: 'start_attempt'; readonly attemptId: string }
+  | {
+      readonly type: 'start_attempt';
+      readonly attemptId: string;
+      /** Phases of a run in which the tool may be called; null or left out: in all. */
+      readonly phases?: readonly string[] | null;
+      /** The run is in none of them any more. */
+      readonly outOfPhase?: boolean;
+    }
   | {
       readonly type: 'record_verdict';
       readonly attemptId: string;

@@ -29,7 +29,7 @@ export function decide(command: Command, intent: Intent | null, now: number): De
   if (intent === null) return reject('no_such_intent');
   switch (command.type) {
     case 'start_attempt':
-      return decideAttempt(command.attemptId, intent, now);
+      return decideAttempt(command, intent, now);
     case 'record_verdict':
       return decideVerdict(command, intent, now);
     case 'expire_lease':

@@ -2,7 +2,7 @@ export * from './commands.js';
 export { decide } from './decide.js';
 export * from './events.js';
 export { evolve, fold, IllegalTransition } from './evolve.js';
-export { safeResendUntil } from './follow-up.js';
+export { safeResendUntil, unproven } from './follow-up.js';
 export { furtherHoldings, type Holdings, holdingsOf, isHeld, noHoldings, sumOfHoldings, takenBy } from './holdings.js';
 export * from './json.js';
 export * from './state.js';

@@ -21,6 +21,7 @@ export const transitions = {
   },
   authorized: {
     attempt_started: 'dispatching',
+    denied: 'denied',
     accepted: 'accepted',
     outcome_unknown: 'unknown',
     committed: 'committed',

@@ -31,7 +31,15 @@ export interface LogRow {
 /** Without an intent it goes out when anything of the batch is written. */
 export type Message = OutboxMessage & { readonly intentId: string | null };
 
+/** An attempt that may start only while its run is in one of these phases. */
+export interface PhasedStart {
+  readonly intentId: string;
+  readonly runId: string;
+  readonly phases: readonly string[];
+}
+
 interface Decisions {
+  readonly starts: readonly PhasedStart[];
   readonly changes: ReadonlyMap<string, Change>;
   readonly log: readonly LogRow[];
   readonly messages: readonly Message[];
@@ -40,7 +48,7 @@ interface Decisions {
 }
 
 /** Parameters of sql/append.ts. */
-export function appendParameters({ changes, log, messages, now, book }: Decisions): unknown[] {
+export function appendParameters({ changes, starts, log, messages, now, book }: Decisions): unknown[] {
   const sorted = [...changes.values()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const rows = sorted.map(({ before, intent }) => ({ expected: before?.version ?? 0, intent, ...project(intent) }));
   const fresh = sorted.flatMap(({ before, intent }) => (before === null ? [intent.proposal] : []));
@@ -109,6 +117,9 @@ export function appendParameters({ changes, log, messages, now, book }: Decision
     yields.map((y) => y.runId),
     yields.map((y) => y.digest),
     yields.map((y) => y.source),
+    starts.map((s) => s.intentId),
+    starts.map((s) => s.runId),
+    starts.map((s) => s.phases.join(',')),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { type Commit, doorbellSize, type OutboxMessage, publicEvent, type Ring, subjects } from '@intendant/contracts';
-import { type Command, decide, evolve, type Intent, type IntentEvent } from '@intendant/intent';
+import { type Command, decide, evolve, type Intent, type IntentEvent, unproven } from '@intendant/intent';
 import { newId } from '@intendant/runtime';
-import { appendParameters, type Change, type LogRow, type Message } from './append-parameters.js';
+import { appendParameters, type Change, type LogRow, type Message, type PhasedStart } from './append-parameters.js';
 import type { Asked, Book } from './book.js';
 import type { Admission } from './facts.js';
 import { hasOutcome } from './has-outcome.js';
@@ -20,6 +20,8 @@ export interface Pending {
   readonly known?: Intent | undefined;
   /** It was to be recorded, and could not be, since its run is closed. */
   runClosed?: boolean;
+  /** Its attempt was to start, and could not, since its run is not in a phase of the tool. */
+  outOfPhase?: boolean;
   /** For its first attempt, kept until its fate is known. */
   reservation?: Reservation;
 }
@@ -27,8 +29,8 @@ export interface Pending {
 /** How intents stand before a transaction. */
 export type Streams = Map<string, Stream | Error>;
 
-/** Intents that a transaction did not write, and whether that was because their run is closed. */
-export type Lost = ReadonlyMap<string, boolean>;
+/** Intents that a transaction did not write, and what is known of why. */
+export type Lost = ReadonlyMap<string, Pick<Pending, 'runClosed' | 'outOfPhase'>>;
 export const noneLost: Lost = new Map();
 
 /** A fact that came too late to change anything silently, and how the intent stands after it. */
@@ -41,6 +43,7 @@ export interface LateEvidence {
 export class Batch {
   private readonly byKey = new Map<string, string>();
   private readonly changes = new Map<string, Change>();
+  private readonly starts: PhasedStart[] = [];
   private readonly log: LogRow[] = [];
   private readonly messages: Message[] = [];
   private readonly late: LateEvidence[] = [];
@@ -83,7 +86,7 @@ export class Batch {
       this.late.push(...told.map(({ event }) => ({ intent: before, event })));
       return { intentId: dependsOn, result: { kind: 'accepted', intent: before, events: [] } };
     }
-    const decision = decide(before === null ? this.judged(pending) : pending.command, before, this.now);
+    const decision = decide(before === null ? this.judged(pending) : inPhase(pending), before, this.now);
     if (pending.runClosed && decision.kind !== 'unchanged') {
       return { intentId: null, result: { kind: 'rejected', reason: 'run_closed', intent: null } };
     }
@@ -95,6 +98,7 @@ export class Batch {
       return { intentId: dependsOn, result: { kind: 'unchanged', intent: before } };
     }
     const intent = this.apply(pending, id, before, decision.events);
+    this.noteStart(pending, before, intent);
     if (before === null && pending.admission) this.book?.add(intent, pending.admission);
     const start = before === null ? this.startAtOnce(pending, intent) : [];
     if (start.length === 0) return { intentId: id, result: { kind: 'accepted', intent, events: decision.events } };
@@ -109,6 +113,14 @@ export class Batch {
     const facts = this.book.factsFor(asked);
     if (facts.run?.closed) pending.runClosed = true;
     return pending.runClosed ? pending.command : asked.admission.judge(facts);
+  }
+
+  /** The transaction sees to it that the run is in a phase of the tool. */
+  private noteStart({ command }: Pending, before: Intent | null, { state, proposal }: Intent): void {
+    if (command.type !== 'start_attempt' || !command.phases || state !== 'dispatching') return;
+    if (before === null || unproven(before.attempts)) return;
+    const { intentId, runId } = proposal;
+    this.starts.push({ intentId, runId, phases: command.phases });
   }
 
   /** What starts the first attempt of an intent that was recorded just now, if somebody here has a slot for it. */
@@ -156,8 +168,8 @@ export class Batch {
       const ring: Ring = { intents: waiting.slice(i, i + doorbellSize) };
       this.messages.push({ intentId: null, msgId: newId(), subject: subjects.dispatch, payload: JSON.stringify(ring) });
     }
-    const { changes, log, messages, now, book } = this;
-    return appendParameters({ changes, log, messages, now, book });
+    const { changes, starts, log, messages, now, book } = this;
+    return appendParameters({ changes, starts, log, messages, now, book });
   }
 
   /** Those that may be dispatched now: not held back, and a dispatcher may take them at once. */
@@ -209,6 +221,10 @@ function announced(intent: Intent): Ring['intents'][number] {
 
 function isToBeAborted(intent: Intent): boolean {
   return intent.state === 'dispatching' && intent.cancelledBy !== null;
+}
+
+function inPhase({ command, outOfPhase }: Pending): Command {
+  return command.type === 'start_attempt' && outOfPhase ? { ...command, outOfPhase } : command;
 }
 
 /** What a record that is to be admitted asks the book about. */

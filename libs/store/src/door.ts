@@ -145,7 +145,7 @@ export class Door {
     const { rows } = await this.pool.query<Appended>({ values: batch.parameters(), ...append });
     faultPoint('door.after_append');
     this.clock.set((rows[0] as Appended).now);
-    const lost = new Map(rows.flatMap(({ id, runClosed }) => (id === null ? [] : [[id, runClosed]])));
+    const lost = new Map(rows.flatMap(({ id, ...why }) => (id === null ? [] : [[id, why]])));
     const elsewhere = this.settled(batch.outcomes(lost));
     this.options.committed?.(batch.commit(lost, elsewhere));
     this.alarm(batch, lost);
@@ -205,7 +205,10 @@ export class Door {
     const confirmed = results.map((result, i) => (known && pendings[i]?.known && !isAccepted(result) ? null : result));
     const open = pendings.filter((_, i) => confirmed[i] === null);
     if (open.length === 0) return confirmed as (Result | Error)[];
-    for (const pending of open) pending.runClosed = lost.get(pending.intentId) ?? false;
+    for (const pending of open) {
+      const { runClosed = false, outOfPhase = false } = lost.get(pending.intentId) ?? {};
+      Object.assign(pending, { runClosed, outOfPhase });
+    }
     const second: (Result | Error)[] =
       conflicts < maxConflicts
         ? await this.transact(open, { known: false, conflicts: conflicts + 1 })

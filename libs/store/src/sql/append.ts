@@ -18,7 +18,8 @@ export const jsonSeparator = '\x1f';
  * not in a circle, and what is compared is the newest there is.
  *
  * Returns the time, and beside it the intents that were not written, if any: somebody else moved them, recorded their
- * key or their operation first, closed or changed their run, or used up what they needed. Their neighbours are not
+ * key or their operation first, closed or changed their run, took it to another phase, or used up
+ * what they needed. Their neighbours are not
  * affected.
  */
 export const append = {
@@ -82,6 +83,10 @@ export const append = {
           WHERE w.intent_id = n.id AND b.tokens >= b.wanted IS NOT TRUE)
       ON CONFLICT DO NOTHING
       RETURNING id
+    ), out_of_phase AS (
+      SELECT s.intent_id FROM unnest($61::text[], $62::text[], $63::text[]) AS s (intent_id, run_id, phases)
+      JOIN runs AS r ON r.id = s.run_id
+      WHERE (r.phase = ANY (string_to_array(s.phases, ','))) IS NOT TRUE
     ), moved AS (
       UPDATE intents AS i
       SET state = c.state, version = c.version, attempts = c.attempts, reason = c.reason,
@@ -95,6 +100,7 @@ export const append = {
         END
       FROM change AS c
       WHERE i.id = c.id AND i.version = c.expected AND c.expected > 0 AND (SELECT count(*) FROM run) >= 0
+        AND NOT EXISTS (SELECT FROM out_of_phase AS p WHERE p.intent_id = i.id)
       RETURNING i.id
     ), done AS (
       SELECT id FROM fresh UNION ALL SELECT id FROM moved
@@ -141,7 +147,8 @@ export const append = {
     SELECT clock.now, lost.id, EXISTS (
         SELECT FROM unnest($11::text[], $13::text[]) AS n (id, run_id) JOIN runs AS r ON r.id = n.run_id
         WHERE n.id = lost.id AND r.closed_at IS NOT NULL
-      ) AS "runClosed"
+      ) AS "runClosed",
+      EXISTS (SELECT FROM out_of_phase AS p WHERE p.intent_id = lost.id) AS "outOfPhase"
     FROM clock LEFT JOIN lost ON true`,
 };
 
@@ -150,4 +157,6 @@ export interface Appended {
   /** Null when everything was written. */
   readonly id: string | null;
   readonly runClosed: boolean;
+  /** Its attempt may not start: the run is not in a phase of the tool. */
+  readonly outOfPhase: boolean;
 }
