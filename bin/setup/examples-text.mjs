@@ -9,12 +9,13 @@ Serving. Ctrl-C stops everything.
   Ledger  ${upstreamUrl}/__ledger
 
 Command line
-  node bin/intendant.mjs run open --user ada --permission orders:read
+  node bin/intendant.mjs run open --user ada --permission orders:read --wall-clock 1h
   node bin/intendant.mjs intents list
 
 HTTP
   curl -s ${url}/v1/runs -H "authorization: Bearer ${fromRunFile('serviceKey')}" \\
-    -H 'content-type: application/json' -d '{"user":"ada","permissions":["orders:read"],"profile":"interactive"}'
+    -H 'content-type: application/json' \\
+    -d '{"user":"ada","permissions":["orders:read"],"profile":"interactive","budgets":{"wallClock":"1h"}}'
   curl -s ${url}/v1/intents -H "authorization: Bearer ${fromRunFile('operatorKey')}"
 
 NATS (public events as they happen)

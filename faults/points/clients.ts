@@ -32,7 +32,8 @@ export class Clients {
     log: ClientLog,
     signal: AbortSignal,
   ): Promise<Clients> {
-    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', ttl: '24h' };
+    const budgets = { calls: 1_000, mutating: 1_000, destructive: 100, wallClock: '24h' };
+    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', ttl: '24h', budgets };
     const { status, body: run } = await channel.call<{ runId: string; token: string }>(
       'POST',
       '/v1/runs',

@@ -20,6 +20,7 @@ export async function submitter(installation: Installation) {
     user: 'ada',
     permissions: ['test:use'],
     profile: 'interactive',
+    budgets: { calls: 1_000, mutating: 1_000, destructive: 100, wallClock: '1h' },
   });
   const { token } = opened.body as { token: string };
   return async (tool: string, ref: string, wait = '20'): Promise<Answered> => {

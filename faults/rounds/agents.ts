@@ -190,7 +190,8 @@ export class Agents {
 
   async #open({ ttlS }: PlannedRun): Promise<Run> {
     const { channel, serviceKey, signal } = this.options;
-    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', ttl: `${ttlS}s` };
+    const budgets = { calls: 1_000, mutating: 1_000, destructive: 100, wallClock: `${ttlS}s` };
+    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', ttl: `${ttlS}s`, budgets };
     while (!signal.aborted) {
       const timeout = AbortSignal.timeout(patienceMs);
       const opened = await channel

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorObject, Refusal, subjects } from '@intendant/contracts';
+import { RunTokens } from '@intendant/credentials';
+import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
 import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +15,8 @@ import {
   type TestGateway,
   tokenFor,
 } from '../../apps/gateway/src/gateway.spec-helper.js';
+import { RunOpening } from '../../apps/policy/src/opening.js';
+import { openingRulesOf } from '../../apps/policy/src/rules-of-files.js';
 
 describe('the command line of an agent', () => {
   let nats: NatsServer;
@@ -20,12 +24,18 @@ describe('the command line of an agent', () => {
   let gateway: TestGateway;
   let store: Store;
   let cli: ReturnType<typeof commandLine>;
+  let stopOpening: () => Promise<void>;
   const json = (lines: readonly string[]) => JSON.parse(lines.join('\n'));
 
   beforeAll(async () => {
     [nats, database] = await Promise.all([startNats(), createDatabase()]);
     gateway = await startGateway(environment(database.url, nats.url));
     store = await Store.open({ url: database.url, name: 'spec' });
+    // What answers in the policy service.
+    const opening = new RunOpening(store, new RunTokens(keys.secret), openingRulesOf(parsePolicyFiles([], [])));
+    stopOpening = await answerOn(nats.url, subjects.rpcOpenRun, ({ payload }) =>
+      opening.open({ name: 'bot', tenant: 'acme' }, payload),
+    );
     cli = commandLine();
     mkdirSync(path.join(cli.directory, '.intendant'));
     writeFileSync(path.join(cli.directory, '.intendant', 'run.json'), JSON.stringify({ url: gateway.url }));
@@ -36,6 +46,7 @@ describe('the command line of an agent', () => {
     );
   });
   afterAll(async () => {
+    await stopOpening?.();
     await gateway?.close();
     await store?.close();
     await Promise.all([nats?.stop(), database?.drop()]);
@@ -55,7 +66,12 @@ describe('the command line of an agent', () => {
     ]);
     expect(opened).toMatchObject({
       status: 0,
-      out: [expect.stringMatching(/^run +run_/), expect.stringMatching(/^until/), expect.stringMatching(/^token +ey/)],
+      out: [
+        expect.stringMatching(/^run +run_/),
+        expect.stringMatching(/^until/),
+        'budgets  calls 20, mutating 1000, destructive 1, cost without limit, for 120 s',
+        expect.stringMatching(/^token +ey/),
+      ],
     });
     const file = path.join(cli.directory, '.intendant', 'cli-run.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -92,6 +108,52 @@ describe('the command line of an agent', () => {
     expect(await cli.run(['run', 'close'])).toMatchObject({ status: 0, out: [`${runId} is closed`] });
     expect(json((await cli.run(['run', 'close', '--json'])).out)).toEqual({ runId, closed: true });
     expect(await store.runs.find(runId)).toMatchObject({ closed: true, permissions: ['orders:read', 'mail:send'] });
+  });
+
+  it('opens a run with limits and restrictions, and prints those it got', async () => {
+    const restrict = [{ tools: ['mail.*'], allow: 'true', message: 'Anything.' }];
+    writeFileSync(path.join(cli.directory, 'restrict.json'), JSON.stringify(restrict));
+    const limits = ['--calls', '50', '--mutating', '5', '--destructive', '0', '--cost', '12.5', '--wall-clock', '2h'];
+    const open = ['run', 'open', '--user', 'ada', ...limits, '--restrict-file', 'restrict.json'];
+    const { status, out } = await cli.run(open);
+    expect(status).toBe(0);
+    expect(out).toContain('budgets  calls 50, mutating 5, destructive 0, cost 12.5, for 7200 s');
+    const opened = json((await cli.run([...open, '--json'])).out);
+    expect(opened.budgets).toEqual({ calls: 50, mutating: 5, destructive: 0, cost: 12.5, wallClockSeconds: 7_200 });
+    expect(await store.runs.find(opened.runId)).toMatchObject({
+      restrictions: restrict,
+      budgets: { calls: 50, mutating: 5, destructive: 0, costMicros: 12_500_000 },
+    });
+  });
+
+  it('tells what of a run is not to be had, with the ceiling', async () => {
+    const { status, err } = await cli.run(['run', 'open', '--user', 'ada', '--calls', '5000', '--destructive', '500']);
+    expect([status, err.join('\n').split('\n')]).toEqual([
+      1,
+      [
+        'error: /budgets/calls: expected at most 1000, the ceiling of this key; asked for was 5000 (and 1 more). No run was opened.',
+        '  /budgets/calls: expected at most 1000, the ceiling of this key, got 5000',
+        '  /budgets/destructive: expected at most 100, the ceiling of this key, got 500',
+        'next: fix_arguments',
+      ],
+    ]);
+    const ttl = await cli.run(['run', 'open', '--user', 'ada', '--ttl', '1h', '--wall-clock', '2h']);
+    expect(ttl.err.join()).toContain('expected at most the ttl, 3600 s; asked for was 7200 s');
+  });
+
+  it('lets a run enter a phase, and leave it', async () => {
+    const { runId } = json((await cli.run(['run', 'open', '--user', 'ada', '--json'])).out);
+    expect(await cli.run(['run', 'phase', runId, 'resolve'])).toEqual({
+      ...{ status: 0, err: [], out: [`${runId} is in the phase resolve`] },
+    });
+    expect(await store.runs.find(runId)).toMatchObject({ phase: 'resolve' });
+    expect((await cli.run(['run', 'phase', runId, '--none'])).out).toEqual([`${runId} is in no phase`]);
+    expect(json((await cli.run(['run', 'phase', runId, '--none', '--json'])).out)).toEqual({ runId, phase: null });
+    await cli.run(['run', 'close', runId]);
+    expect(await cli.run(['run', 'phase', runId, 'resolve'])).toMatchObject({
+      status: 1,
+      err: ['error: This run is closed; it enters no phase any more. Open a new run.\nnext: check_outcome'],
+    });
   });
 
   it('fails when the call failed, and says what to do next', async () => {

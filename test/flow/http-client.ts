@@ -38,7 +38,8 @@ export class HttpClient {
   }
 
   async openRun(over: object = {}): Promise<{ runId: string; token: string }> {
-    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', ...over };
+    const budgets = { calls: 1_000, mutating: 1_000, destructive: 100, wallClock: '1h' };
+    const body = { user: 'ada', permissions: ['*'], profile: 'interactive', budgets, ...over };
     const opened = await this.http('POST', '/v1/runs', serviceKey, { body });
     expect(opened.status).toBe(201);
     return opened.body;

@@ -1,3 +1,5 @@
+import { subjects } from '@intendant/contracts';
+import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audit } from './audit.js';
 import { eventually } from './eventually.js';
@@ -155,19 +157,32 @@ test('an error of the upstream is told as the error it is, not as an output that
   expect({ requests, effects }).toEqual({ requests: 1, effects: 0 });
 });
 
-test('the list of tools is the same for the same permissions, through every replica, and no longer than they reach (T15)', async () => {
+test('the list of tools is the same, byte for byte, for the same permissions, through HTTP, NATS and every replica, and no longer than they reach (T15)', async () => {
   const other = await stack.launch('policy');
-  const list = async (permissions: readonly string[]) => {
-    const { token } = await client.openRun({ permissions });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => client.http('GET', '/v1/tools', token)));
-    const [first, ...more] = answers.map(({ body }) => JSON.stringify(body));
+  const list = async (over: object) => {
+    const { token } = await client.openRun(over);
+    const authorization = `Bearer ${token}`;
+    const overHttp = async () => (await fetch(`${stack.url}/v1/tools`, { headers: { authorization } })).text();
+    const overNats = async () => {
+      const head = headers();
+      head.set('Authorization', authorization);
+      return (await stack.bus.request(subjects.rpcTools, '{}', { headers: head, timeout: 30_000 })).string();
+    };
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => (at % 2 ? overHttp() : overNats())));
+    const [first = '', ...more] = answers;
     expect(new Set(more)).toEqual(new Set([first]));
-    return JSON.parse(first ?? '') as { tools: { name: string }[] };
+    return first;
   };
-  const all = await list(['*']);
-  expect(await list(['test:use'])).toEqual(all);
-  expect(all.tools.map(({ name }) => name)).toContain('effects.keyed');
-  expect(await list(['payments:refund'])).toEqual({ tools: [] });
+  const names = (text: string) => (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+  const all = await list({ permissions: ['*'] });
+  expect(names(all)).toContain('effects.keyed');
+  expect(names(all)).toEqual([...names(all)].sort());
+  // Whose it is and what else the run was opened with does not matter.
+  expect(await list({ permissions: ['test:use'], user: 'bob', profile: 'batch', phase: 'resolve', ttl: '2h' })).toBe(
+    all,
+  );
+  expect(await list({ permissions: ['test:*', 'payments:refund'], budgets: { calls: 0 } })).toBe(all);
+  expect(await list({ permissions: ['payments:refund'] })).toBe('{"tools":[]}');
   await other.stop();
 });
 

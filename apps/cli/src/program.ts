@@ -14,6 +14,7 @@ import { addReconcile } from './commands/reconcile.js';
 import { addResume } from './commands/resume.js';
 import { addRunClose } from './commands/run-close.js';
 import { addRunOpen } from './commands/run-open.js';
+import { addRunPhase } from './commands/run-phase.js';
 import { addSubmit } from './commands/submit.js';
 import { addToolsCertify } from './commands/tools-certify.js';
 import { addToolsLint } from './commands/tools-lint.js';
@@ -47,7 +48,7 @@ function program(context: Context): Command {
     .description('A durable gateway between AI agents and tools with side effects.')
     .version(context.version, '--version', 'print the version')
     .option('--url <url>', 'address of the gateway (INTENDANT_URL)')
-    .option('--service-key <key>', 'for run open and close (INTENDANT_SERVICE_KEY)')
+    .option('--service-key <key>', 'for run open, phase and close (INTENDANT_SERVICE_KEY)')
     .option('--operator-key <key>', 'for operators (INTENDANT_OPERATOR_KEY)')
     .option('--token <token>', 'run token, for agents (INTENDANT_RUN_TOKEN)')
     .option('--run-file <file>', 'where `run open --save` keeps the run (.intendant/cli-run.json)')
@@ -59,6 +60,7 @@ function program(context: Context): Command {
     .showHelpAfterError('(--help shows how it is used)');
   const runs = root.command('run').description('runs of trusted agent runtimes');
   addRunOpen(runs, context);
+  addRunPhase(runs, context);
   addRunClose(runs, context);
   addSubmit(root, context);
   const intents = root.command('intents').description('what agents proposed, and what became of it');

@@ -32,11 +32,6 @@ export class Authentication {
     throw new Refusal('unauthenticated', 'This service key is not known.');
   }
 
-  /** The token of a run that was just opened. */
-  issue(session: Session): Promise<string> {
-    return this.tokens.issue(session);
-  }
-
   /** An agent, by its run token. */
   async agent(request: FastifyRequest): Promise<Session> {
     const credential = credentialOf(request, 'a run token');

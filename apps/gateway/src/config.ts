@@ -3,6 +3,7 @@ import {
   type KeyRing,
   type OperatorIdentity,
   parseOperatorKeys,
+  parsePreviousSecrets,
   parseServiceKeys,
   type ServiceIdentity,
 } from '@intendant/credentials';
@@ -21,6 +22,8 @@ export interface GatewayConfig {
   readonly natsUrl: string;
   readonly streamReplicas: number | undefined;
   readonly tokenSecret: string;
+  /** Secrets that verify tokens and sign none. */
+  readonly previousSecrets: readonly string[];
   readonly services: KeyRing<ServiceIdentity>;
   readonly operators: KeyRing<OperatorIdentity>;
   readonly host: string;
@@ -39,6 +42,7 @@ export function readConfig(env: Environment): GatewayConfig {
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
     streamReplicas: streamReplicas(env),
     tokenSecret: secret(env),
+    previousSecrets: parsePreviousSecrets(setting(env, 'INTENDANT_TOKEN_SECRET_PREVIOUS')),
     services: parseServiceKeys(setting(env, 'INTENDANT_SERVICE_KEYS') ?? ''),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
     host,

@@ -69,6 +69,7 @@ describe('the gateway', () => {
       'post /v1/reconcile',
       'post /v1/runs',
       'post /v1/runs/{runId}/close',
+      'post /v1/runs/{runId}/phase',
       'put /v1/pauses',
     ]);
     const submit = paths['/v1/intents']?.['post'];
@@ -80,8 +81,10 @@ describe('the gateway', () => {
       '401',
       '403',
       '404',
+      '409',
       '422',
       '423',
+      '429',
       '503',
     ]);
     expect(JSON.stringify(submit?.responses['503'])).toContain('application/problem+json');

@@ -26,7 +26,9 @@ export class GatewayModule {
   /** What the HTTP server needs so that its own errors look like all others. */
   static readonly serverOptions = earlyErrors;
 
-  static forRoot(config: Pick<GatewayConfig, 'tokenSecret' | 'services' | 'operators'>): DynamicModule {
+  static forRoot(
+    config: Pick<GatewayConfig, 'tokenSecret' | 'previousSecrets' | 'services' | 'operators'>,
+  ): DynamicModule {
     return {
       module: GatewayModule,
       controllers: [
@@ -41,7 +43,10 @@ export class GatewayModule {
       providers: [
         {
           provide: Authentication,
-          useFactory: () => new Authentication(config.services, new RunTokens(config.tokenSecret), config.operators),
+          useFactory: () => {
+            const tokens = new RunTokens(config.tokenSecret, config.previousSecrets);
+            return new Authentication(config.services, tokens, config.operators);
+          },
         },
         { provide: APP_FILTER, useClass: ProblemFilter },
       ],

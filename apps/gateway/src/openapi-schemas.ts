@@ -11,6 +11,7 @@ const text = (description: string, example?: string): Schema => ({
   ...(example && { example }),
 });
 const optionalText = (description: string): Schema => ({ type: ['string', 'null'], description });
+const optionalCount = (description: string): Schema => ({ type: ['integer', 'null'], description });
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const anything: Schema = { type: 'object', additionalProperties: true };
 
@@ -137,6 +138,24 @@ export const openedRun = object({
   runId: text('Id of the run.', example.runId),
   token: text('Bearer credential of the agent; shown once.'),
   expiresAt: { type: 'string', format: 'date-time' },
+  budgets: object(
+    {
+      calls: optionalCount('Requests to upstreams, repeated ones counted each time.'),
+      mutating: optionalCount('Intents of tools that write or destroy.'),
+      destructive: optionalCount('Of these, those that destroy.'),
+      cost: { type: ['number', 'null'], description: 'Sum of what the tools say their calls cost, in units.' },
+      wallClockSeconds: {
+        type: ['number', 'null'],
+        description: 'How long it may go on proposing, in seconds from its opening.',
+      },
+    },
+    { description: 'The most that the run may do, all being said; null: no limit.' },
+  ),
+});
+
+export const enteredPhase = object({
+  runId: text('Id of the run.', example.runId),
+  phase: optionalText('The phase it is in now; null: none.'),
 });
 
 export const toolIntent: Schema = {

@@ -1,5 +1,5 @@
 import { Bus } from '@intendant/bus';
-import { type IntentResult, resultOf, subjects } from '@intendant/contracts';
+import { type IntentResult, parseDuration, resultOf, subjects } from '@intendant/contracts';
 import { wallClock } from '@intendant/runtime';
 import { type IntentListing, Store } from '@intendant/store';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
@@ -8,7 +8,6 @@ import type { FastifyRequest } from 'fastify';
 import { ask } from './ask.js';
 import { Authentication } from './authentication.js';
 import { intentAfter } from './command-answer.js';
-import { parseDuration } from './duration.js';
 import { ForOperators, IntentFilters, Problems, Results } from './openapi-decorators.js';
 import { intentPage, sweepCounts } from './openapi-schemas.js';
 import { IntentQuery, limitOf } from './queries.js';

@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Bus } from '@intendant/bus';
-import { intentIdPattern, type Pause, pausesKnownMs, Refusal, subjects } from '@intendant/contracts';
+import { intentIdPattern, type Pause, parseDuration, pausesKnownMs, Refusal, subjects } from '@intendant/contracts';
 import { Store, StoreUnavailable } from '@intendant/store';
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ask } from './ask.js';
 import { Authentication } from './authentication.js';
-import { parseDuration } from './duration.js';
 import { ForOperators, Problems } from './openapi-decorators.js';
 import { begunPause, pause, pauseList } from './openapi-schemas.js';
 import { PauseRequest } from './pause-request.js';

@@ -25,10 +25,10 @@ export async function readMessage<T extends object>(type: new () => T, value: un
 
 function problems(error: ValidationError, above: string): Problem[] {
   const pointer = `${above}/${error.property.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 200)}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, text]) => ({
-    pointer,
-    expected: rule === 'whitelistValidation' ? 'no field of this name' : text,
-  }));
+  const texts = Object.entries(error.constraints ?? {}).map(([rule, text]) =>
+    rule === 'whitelistValidation' ? 'no field of this name' : text,
+  );
+  const own = [...new Set(texts)].map((expected) => ({ pointer, expected }));
   return [...own, ...(error.children ?? []).flatMap((child) => problems(child, pointer))];
 }
 

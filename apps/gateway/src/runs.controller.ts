@@ -1,20 +1,26 @@
-import { Refusal, runIdPattern } from '@intendant/contracts';
-import { newId } from '@intendant/runtime';
-import { Store } from '@intendant/store';
+import { Bus } from '@intendant/bus';
+import { type OpenedRun, Refusal, runIdPattern, subjects } from '@intendant/contracts';
+import { type Run, Store } from '@intendant/store';
 import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { ask } from './ask.js';
 import { Authentication } from './authentication.js';
-import { OpenRun, ttlOf } from './open-run.js';
+import { OpenRun } from './open-run.js';
 import { ForServices, Problems } from './openapi-decorators.js';
-import { openedRun } from './openapi-schemas.js';
+import { enteredPhase, openedRun } from './openapi-schemas.js';
+import { PhaseRequest } from './phase-request.js';
 import { readMessage } from './read-message.js';
 
-interface OpenedRun {
-  readonly runId: string;
-  readonly token: string;
-  readonly expiresAt: string;
-}
+/** Where thousands are asked for at once, each waits for its turn. */
+const openingMs = 25_000;
 
 /** Runs: who acts, on whose behalf, with which authority. For trusted agent runtimes. */
 @ApiTags('runs')
@@ -24,30 +30,46 @@ export class RunsController {
   constructor(
     private readonly authentication: Authentication,
     private readonly store: Store,
+    private readonly bus: Bus,
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Open a run and get the token its agent uses' })
+  @ApiOperation({
+    summary: 'Open a run and get the token its agent uses',
+    description:
+      'What is asked for beyond the ceiling of the service key is refused with `invalid_arguments`, and no run is opened.',
+  })
   @ApiBody({ type: OpenRun })
   @ApiCreatedResponse({ description: 'The run is open.', schema: openedRun })
   @Problems('invalid_message', 'invalid_arguments', 'unauthenticated', 'forbidden', 'unavailable')
   async open(@Req() request: FastifyRequest, @Body() body: unknown): Promise<OpenedRun> {
-    const service = this.authentication.runtime(request);
-    const message = await readMessage(OpenRun, body);
-    if (message.budgets != null) {
-      throw new Refusal('invalid_arguments', 'Budgets are not supported yet; leave budgets out.', {
-        problems: [{ pointer: '/budgets', expected: 'nothing: not supported yet' }],
-      });
-    }
-    const { user, permissions, profile, phase = null, sandbox } = message;
-    const { tenant, name } = service;
-    const run = await this.store.runs.open(
-      { id: `run_${newId()}`, tenant, user, profile, permissions, phase, openedBy: name },
-      ttlOf(message),
-    );
-    const session = { tenant, runId: run.id, user, permissions, phase, profile, expiresAt: run.expiresAt };
-    const token = await this.authentication.issue(sandbox ? { ...session, sandbox } : session);
-    return { runId: run.id, token, expiresAt: new Date(run.expiresAt).toISOString() };
+    this.authentication.runtime(request);
+    const payload = JSON.stringify(await readMessage(OpenRun, body));
+    const headers = { Authorization: request.headers.authorization ?? '' };
+    return ask(this.bus, subjects.rpcOpenRun, { payload, headers, timeoutMs: openingMs });
+  }
+
+  @Post(':runId/phase')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Let a run enter another phase',
+    description: 'From the next decision on. What was admitted before is not touched.',
+  })
+  @ApiBody({ type: PhaseRequest })
+  @ApiOkResponse({ description: 'The run is in that phase.', schema: enteredPhase })
+  @Problems('invalid_message', 'unauthenticated', 'forbidden', 'not_found', 'conflict', 'unavailable')
+  async enterPhase(
+    @Req() request: FastifyRequest,
+    @Param('runId') runId: string,
+    @Body() body: unknown,
+  ): Promise<{ runId: string; phase: string | null }> {
+    const { tenant } = this.authentication.runtime(request);
+    const { phase } = await readMessage(PhaseRequest, body);
+    const entered = runIdPattern.test(runId) ? await this.store.runs.enter(runId, tenant, phase) : null;
+    if (entered !== null) return { runId, phase: entered.phase };
+    const run = runIdPattern.test(runId) ? await this.store.runs.find(runId) : null;
+    if (run?.tenant !== tenant) throw new Refusal('not_found', 'There is no such run.');
+    throw new Refusal('conflict', `${over(run)}; it enters no phase any more. Open a new run.`);
   }
 
   @Post(':runId/close')
@@ -60,4 +82,8 @@ export class RunsController {
     const closed = runIdPattern.test(runId) && (await this.store.runs.close(runId, tenant));
     if (!closed) throw new Refusal('not_found', 'There is no such run.');
   }
+}
+
+function over({ closed, expiresAt }: Run): string {
+  return closed ? 'This run is closed' : `This run has expired at ${new Date(expiresAt).toISOString()}`;
 }

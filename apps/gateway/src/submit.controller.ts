@@ -34,7 +34,7 @@ export class SubmitController {
   @ApiQuery({ name: 'query', required: false, description: 'Words in the name or the description.' })
   @ApiQuery({ name: 'namespace', required: false, example: 'payments' })
   @ApiOkResponse({ description: 'The tools.', schema: toolList })
-  @Problems('invalid_message', 'unauthenticated', 'forbidden', 'unavailable')
+  @Problems('invalid_message', 'unauthenticated', 'run_closed', 'forbidden', 'unavailable')
   async tools(@Req() request: FastifyRequest, @Query() query: unknown): Promise<unknown> {
     await this.authentication.agent(request);
     const payload = JSON.stringify(await readMessage(ToolsQuery, query));

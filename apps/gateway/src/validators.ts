@@ -1,20 +1,17 @@
-import { IsIn, ValidateBy, type ValidationOptions } from 'class-validator';
-import { parseDuration } from './duration.js';
+import { expectedOfBudget, isBudgetCount, isLine, isProse, microsOf, parseDuration } from '@intendant/contracts';
+import { applyDecorators } from '@nestjs/common';
+import { IsIn, ValidateBy, ValidateNested, type ValidationOptions } from 'class-validator';
 
 /** Validators whose message is what was expected, as callers read it. */
 
 /** One line of text: no control characters, and nothing the database cannot store. */
 export function IsLine(max: number, options: ValidationOptions = {}): PropertyDecorator {
-  const fits = (value: unknown) =>
-    typeof value === 'string' && value.length <= max && /^[^\p{Cc}\p{Cs}]+$/u.test(value);
-  return rule('isLine', fits, `a line of text, 1 to ${max} characters`, options);
+  return rule('isLine', (value) => isLine(value, max), `a line of text, 1 to ${max} characters`, options);
 }
 
 /** Text of a person: line breaks are fine. */
 export function IsProse(max: number): PropertyDecorator {
-  const fits = (value: unknown) =>
-    typeof value === 'string' && value.trim() !== '' && value.length <= max && !/[\0\p{Cs}]/u.test(value);
-  return rule('isProse', fits, `text, 1 to ${max} characters`);
+  return rule('isProse', (value) => isProse(value, max), `text, 1 to ${max} characters`);
 }
 
 /** A duration from a second to `maxMs`. */
@@ -33,12 +30,29 @@ export function IsCount(max: number): PropertyDecorator {
   return rule('isCount', fits, `a whole number from 1 to ${max}`);
 }
 
+/** A limit on how many. */
+export function IsBudgetCount(): PropertyDecorator {
+  return rule('isBudgetCount', isBudgetCount, expectedOfBudget.count);
+}
+
+/** A limit on what calls cost, in units. */
+export function IsBudgetCost(): PropertyDecorator {
+  return rule('isBudgetCost', (value) => microsOf(value) !== null, expectedOfBudget.cost);
+}
+
+/** An object; what is in it is checked by the validators of its class. */
+export function IsSingle(expected: string, options: ValidationOptions = {}): PropertyDecorator {
+  const fits = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const nested = ValidateNested({ ...options, message: prefixed(expected, options) });
+  return applyDecorators(rule('isSingle', fits, expected, options), nested) as PropertyDecorator;
+}
+
 export function IsFlag(): PropertyDecorator {
   return rule('isFlag', (value) => typeof value === 'boolean', 'true or false');
 }
 
-export function IsShape(pattern: RegExp, expected: string): PropertyDecorator {
-  return rule('isShape', (value) => typeof value === 'string' && pattern.test(value), expected);
+export function IsShape(pattern: RegExp, expected: string, options: ValidationOptions = {}): PropertyDecorator {
+  return rule('isShape', (value) => typeof value === 'string' && pattern.test(value), expected, options);
 }
 
 export function IsOneOf(values: readonly string[]): PropertyDecorator {
@@ -51,6 +65,9 @@ function rule(
   expected: string,
   options: ValidationOptions = {},
 ): PropertyDecorator {
-  const prefix = options.each ? 'a list, each item of it ' : '';
-  return ValidateBy({ name, validator: { validate, defaultMessage: () => prefix + expected } }, options);
+  return ValidateBy({ name, validator: { validate, defaultMessage: () => prefixed(expected, options) } }, options);
+}
+
+function prefixed(expected: string, { each }: ValidationOptions): string {
+  return each ? `a list, each item of it ${expected}` : expected;
 }

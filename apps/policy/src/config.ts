@@ -1,4 +1,11 @@
-import { type KeyRing, type OperatorIdentity, parseOperatorKeys } from '@intendant/credentials';
+import {
+  type KeyRing,
+  type OperatorIdentity,
+  parseOperatorKeys,
+  parsePreviousSecrets,
+  parseServiceKeys,
+  type ServiceIdentity,
+} from '@intendant/credentials';
 import { type Environment, port, refuseUnknown, required, setting, streamReplicas } from '@intendant/runtime';
 
 export interface PolicyConfig {
@@ -9,6 +16,9 @@ export interface PolicyConfig {
   /** Folder of policy files; null: there are none. */
   readonly policyDir: string | null;
   readonly tokenSecret: string;
+  /** Secrets that verify tokens and sign none. */
+  readonly previousSecrets: readonly string[];
+  readonly services: KeyRing<ServiceIdentity>;
   readonly operators: KeyRing<OperatorIdentity>;
   readonly host: string;
   readonly port: number;
@@ -24,6 +34,8 @@ export function readConfig(env: Environment): PolicyConfig {
     toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
     policyDir: setting(env, 'INTENDANT_POLICY_DIR') ?? null,
     tokenSecret: required(env, 'INTENDANT_TOKEN_SECRET', '"$(openssl rand -base64 32)"'),
+    previousSecrets: parsePreviousSecrets(setting(env, 'INTENDANT_TOKEN_SECRET_PREVIOUS')),
+    services: parseServiceKeys(setting(env, 'INTENDANT_SERVICE_KEYS') ?? ''),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
     port: port(env, 0),

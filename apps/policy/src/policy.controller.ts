@@ -120,7 +120,7 @@ export class PolicyController {
   /** What the caller may call, as the model may see it. */
   @OnRequest(subjects.rpcTools)
   async list({ payload, headers }: RpcRequest): Promise<{ tools: CatalogueEntry[] }> {
-    const session = await this.session(headers.get('Authorization'));
+    const session = await this.present(await this.session(headers.get('Authorization')));
     const { query = '', namespace = '' } = readFields(payload, ['query', 'namespace']);
     const wanted = query.toLowerCase();
     const tools = catalogue(this.tools, session).filter(
@@ -134,6 +134,17 @@ export class PolicyController {
   @OnHint(subjects.hintChanged)
   changed({ payload }: HintMessage): void {
     if (!this.store.outcomes.isIdle) this.store.outcomes.notify(readIds(payload));
+  }
+
+  /** The caller as its run is now: what a run may do can change while its token lives. */
+  private async present(session: Session): Promise<Session> {
+    const run = await available(() => this.store.runs.find(session.runId));
+    if (run?.tenant !== session.tenant) {
+      throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
+    }
+    if (run.closed) throw new Refusal('run_closed', 'This run is closed. Nothing more can be done in it.');
+    const { permissions, phase } = run;
+    return { ...session, permissions, phase, sandbox: run.sandbox || session.sandbox === true };
   }
 
   private async session(authorization: string | undefined, at?: number): Promise<Session> {

@@ -3,21 +3,25 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bus, BusModule, Bus as BusToken, commitHints, connectBus, durables, NatsStrategy } from '@intendant/bus';
-import { type ErrorObject, type IntentResult, subjects } from '@intendant/contracts';
-import { parseOperatorKeys, RunTokens } from '@intendant/credentials';
+import { type ErrorObject, type IntentResult, type OpenedRun, subjects } from '@intendant/contracts';
+import { parseOperatorKeys, parseServiceKeys, RunTokens } from '@intendant/credentials';
+import { parsePolicyFiles } from '@intendant/rules';
 import { createLogger, startService } from '@intendant/runtime';
 import { Store, StoreModule } from '@intendant/store';
 import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
 import { type INestApplication, Module } from '@nestjs/common';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { RunOpening } from './opening.js';
 import { PolicyModule } from './policy.module.js';
+import { openingRulesOf } from './rules-of-files.js';
 
 const tokenSecret = 'a secret of the specs, longer than 32 bytes';
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 const operators = parseOperatorKeys(
   `olga@acme:operator=${digest('olga')},vera@acme:viewer=${digest('vera')},root@*:admin+operator=${digest('root')}`,
 );
+const services = parseServiceKeys(`bot@acme=${digest('bot')},bot@umbrella=${digest('umbrella-bot')}`);
 const toolFile = `
 apiVersion: intendant/v1
 name: mail.send
@@ -36,6 +40,9 @@ upstream:
   lookup:
     { method: GET, path: '/mails?reference={{key}}', present: $count(data) > 0, authoritative: true, lag: 0s, spacing: 1s, deadline: 5m }
 `;
+const inPhase = toolFile
+  .replace('mail.send', 'mail.draft')
+  .replace('permission: mail:send', 'permission: mail:draft\nphases: [resolve]');
 
 @Module({})
 class Application {}
@@ -54,7 +61,7 @@ async function serve(): Promise<void> {
       inject: [BusToken],
       useFactory: (bus: Bus) => ({ url: database.url, name: 'policy-spec', committed: commitHints(bus) }),
     }),
-    PolicyModule.forRoot({ toolsDir: folder, policyDir: null, tokenSecret, operators }),
+    PolicyModule.forRoot({ toolsDir: folder, policyDir: null, tokenSecret, previousSecrets: [], services, operators }),
   ];
   app = await startService({
     name: 'policy',
@@ -70,6 +77,7 @@ async function serve(): Promise<void> {
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'mail.send.tool.yaml'), toolFile);
+  writeFileSync(join(folder, 'mail.draft.tool.yaml'), inPhase);
   [database, nats] = await Promise.all([createDatabase(), startNats()]);
   client = await connectBus({ url: nats.url, name: 'agent' });
   await serve();
@@ -240,6 +248,130 @@ test('the list of tools shows what the run may call', async () => {
   expect((await ask({})).tools.map(({ name }) => name)).toEqual(['mail.send']);
   expect((await ask({ query: 'SENDS' })).tools).toHaveLength(1);
   expect((await ask({ namespace: 'mai' })).tools).toEqual([]);
+});
+
+test('the list of tools is that of the run as it is now: its phase and permissions from its row, nothing once it is closed', async () => {
+  const { runId, token } = await openRun();
+  const ask = () =>
+    request(subjects.rpcTools, token, '{}') as unknown as Promise<{ tools?: { name: string }[]; error?: ErrorObject }>;
+  const names = async () => (await ask()).tools?.map(({ name }) => name);
+  expect(await names()).toEqual(['mail.send']);
+  await store.runs.enter(runId, 'acme', 'resolve');
+  expect(await names()).toEqual(['mail.draft', 'mail.send']);
+  await store.runs.enter(runId, 'acme', 'verify');
+  expect(await names()).toEqual(['mail.send']);
+  await database.query("UPDATE runs SET permissions = '{mail:draft}', phase = 'resolve' WHERE id = $1", [runId]);
+  expect(await names()).toEqual(['mail.draft']);
+  await store.runs.close(runId, 'acme');
+  expect((await ask()).error).toMatchObject({ code: 'run_closed', nextAction: 'stop' });
+});
+
+test('the list of tools of a run that is nowhere, or of another tenant, is refused', async () => {
+  const { runId } = await openRun('umbrella');
+  const session = { tenant: 'acme', user: 'ada', profile: 'batch', permissions: ['*'], phase: null } as const;
+  const expiresAt = Date.now() + 60_000;
+  for (const each of [runId, `run_${ulid()}`]) {
+    const token = await new RunTokens(tokenSecret).issue({ ...session, runId: each, expiresAt });
+    expect((await request(subjects.rpcTools, token, '{}')).error?.code).toBe('unauthenticated');
+  }
+});
+
+describe('opening a run', () => {
+  const good = { user: 'ada', permissions: ['mail:*'], profile: 'interactive' };
+  type Answer = OpenedRun & { error?: ErrorObject };
+  const open = (over: object | string = {}, key: string | null = 'bot') =>
+    request(
+      subjects.rpcOpenRun,
+      key,
+      typeof over === 'string' ? over : JSON.stringify({ ...good, ...over }),
+    ) as unknown as Promise<Answer>;
+  const runs = async () => Number((await database.query<{ n: string }>('SELECT count(*) AS n FROM runs'))[0]?.n);
+
+  test('gives a token that says on whose behalf the run acts, for as long as it lives, and the limits it has', async () => {
+    const { runId, token, expiresAt, budgets } = await open({ phase: 'resolve', ttl: 'PT30M' });
+    expect(budgets).toEqual({ calls: 20, mutating: 1_000, destructive: 1, cost: null, wallClockSeconds: 120 });
+    expect(await new RunTokens(tokenSecret).verify(token)).toEqual({
+      ...{ tenant: 'acme', runId, user: 'ada', permissions: ['mail:*'], phase: 'resolve', profile: 'interactive' },
+      expiresAt: Math.floor(Date.parse(expiresAt) / 1_000) * 1_000,
+    });
+    const run = await store.runs.find(runId);
+    expect(run).toMatchObject({
+      ...{ tenant: 'acme', user: 'ada', openedBy: 'bot', phase: 'resolve', sandbox: false, restrictions: [] },
+      budgets: { calls: 20, mutating: 1_000, destructive: 1, costMicros: null },
+    });
+    expect((run?.expiresAt ?? 0) - (run?.openedAt ?? 0)).toBe(1_800_000);
+    expect((run?.actsUntil ?? 0) - (run?.openedAt ?? 0)).toBe(120_000);
+    expect(Date.parse(expiresAt)).toBe(run?.expiresAt);
+  });
+
+  test('gives what is asked for, within the ceiling of the key', async () => {
+    const budgets = { calls: 1_000, mutating: 5, destructive: 0, cost: 2.5, wallClock: '2h' };
+    const opened = await open({ budgets, sandbox: true });
+    const { wallClock: _, ...rest } = budgets;
+    expect(opened.budgets).toEqual({ ...rest, wallClockSeconds: 7_200 });
+    expect(await store.runs.find(opened.runId)).toMatchObject({
+      sandbox: true,
+      budgets: { calls: 1_000, mutating: 5, destructive: 0, costMicros: 2_500_000 },
+    });
+    expect(await new RunTokens(tokenSecret).verify(opened.token)).toMatchObject({ sandbox: true });
+  });
+
+  test.each([
+    ['more calls than the ceiling', { budgets: { calls: 1_001 } }, 'invalid_arguments', '/budgets/calls'],
+    ['more time than the ttl', { ttl: '1h', budgets: { wallClock: '2h' } }, 'invalid_arguments', '/budgets/wallClock'],
+    ['a limit that is none', { budgets: { calls: -1 } }, 'invalid_message', '/budgets/calls'],
+    ['no user', { user: null }, 'invalid_message', '/user'],
+    [
+      'a restriction that is no expression',
+      { restrict: [{ tools: ['mail.send'], allow: 'args.to ==', message: 'x' }] },
+      'invalid_arguments',
+      '/restrict/0/allow',
+    ],
+  ])('with %s is refused, and nothing is opened', async (_, over, code, pointer) => {
+    const before = await runs();
+    const { error } = await open(over);
+    expect(error).toMatchObject({ code, details: { problems: [{ pointer }] } });
+    expect(error?.message).toMatch(/No run was opened\.$/);
+    expect(await runs()).toBe(before);
+  });
+
+  test('with a message that cannot be read is refused', async () => {
+    for (const body of ['', 'x', '[]', '"x"']) expect((await open(body)).error?.code).toBe('invalid_message');
+  });
+
+  test('is for service keys only, and for the tenant of the key', async () => {
+    const before = await runs();
+    const { token } = await openRun();
+    for (const key of [null, 'wrong', 'olga', 'root', token]) {
+      expect((await open({}, key)).error).toMatchObject({ code: 'unauthenticated' });
+    }
+    expect(await runs()).toBe(before + 1);
+    const { runId } = await open({}, 'umbrella-bot');
+    expect(await store.runs.find(runId)).toMatchObject({ tenant: 'umbrella', openedBy: 'bot' });
+  });
+
+  test('goes by the rules that it was given', async () => {
+    const ceiling = {
+      ...openingRulesOf(parsePolicyFiles([], [])).ceilingOf({ name: 'bot', tenant: 'acme' }),
+      calls: 3,
+      permissions: ['mail:send'],
+    };
+    const rules = {
+      ceilingOf: ({ name }: { name: string }) => (name === 'bot' ? ceiling : { ...ceiling, permissions: [] }),
+      checkRestriction: ({ allow }: { allow: string }) => (allow === 'true' ? null : 'only true will do'),
+    };
+    const opening = new RunOpening(store, new RunTokens(tokenSecret), rules);
+    const by = (name: string, over: object) =>
+      opening.open({ name, tenant: 'acme' }, new TextEncoder().encode(JSON.stringify({ ...good, ...over })));
+    const restrict = [{ tools: ['mail.*'], allow: 'true', message: 'Anything.' }];
+    const { runId, budgets } = await by('bot', { permissions: ['mail:send'], restrict });
+    expect(budgets.calls).toBe(3);
+    expect(await store.runs.find(runId)).toMatchObject({ restrictions: restrict });
+    await expect(by('bot', { permissions: ['mail:*'] })).rejects.toThrow(/^\/permissions\/0: .*mail:send/);
+    await expect(by('other', { permissions: ['mail:send'] })).rejects.toThrow(/^\/permissions\/0: /);
+    const wrong = [{ ...restrict[0], allow: 'false' }];
+    await expect(by('bot', { permissions: ['mail:send'], restrict: wrong })).rejects.toThrow(/only true will do/);
+  });
 });
 
 test('a change of meaning under the same version is refused at start', async () => {

@@ -6,23 +6,28 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Admission } from './admission.js';
 import type { PolicyConfig } from './config.js';
 import { loadRegistry } from './load-registry.js';
+import { RunOpening } from './opening.js';
 import { Pausing } from './pausing.js';
 import { operatorKeys, PolicyController, policyTools } from './policy.controller.js';
-import { rulesOfFiles } from './rules-of-files.js';
+import { openingRulesOf, rulesOfFiles } from './rules-of-files.js';
+import { RunsController, serviceKeys } from './runs.controller.js';
 
 const policyFiles = Symbol('policy files');
 
 /** Needs Store and Bus from the application around it. */
 @Module({})
 export class PolicyModule {
-  static forRoot(config: Pick<PolicyConfig, 'toolsDir' | 'policyDir' | 'tokenSecret' | 'operators'>): DynamicModule {
+  static forRoot(
+    config: Pick<PolicyConfig, 'toolsDir' | 'policyDir' | 'tokenSecret' | 'previousSecrets' | 'services' | 'operators'>,
+  ): DynamicModule {
     return {
       module: PolicyModule,
-      controllers: [PolicyController],
+      controllers: [PolicyController, RunsController],
       providers: [
         { provide: policyTools, inject: [Store], useFactory: (store: Store) => loadRegistry(store, config.toolsDir) },
         { provide: operatorKeys, useValue: config.operators },
-        { provide: RunTokens, useFactory: () => new RunTokens(config.tokenSecret) },
+        { provide: serviceKeys, useValue: config.services },
+        { provide: RunTokens, useFactory: () => new RunTokens(config.tokenSecret, config.previousSecrets) },
         {
           provide: policyFiles,
           inject: [policyTools],
@@ -37,6 +42,12 @@ export class PolicyModule {
           inject: [Store, policyTools, policyFiles],
           useFactory: (store: Store, tools: ToolRegistry, set: PolicySet) =>
             new Admission(store, tools, rulesOfFiles(set)),
+        },
+        {
+          provide: RunOpening,
+          inject: [Store, RunTokens, policyFiles],
+          useFactory: (store: Store, tokens: RunTokens, set: PolicySet) =>
+            new RunOpening(store, tokens, openingRulesOf(set)),
         },
         {
           provide: Pausing,

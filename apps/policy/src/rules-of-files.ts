@@ -1,9 +1,10 @@
 import { CelError, compile } from '@intendant/cel';
 import type { Facts, Past, Restriction } from '@intendant/contracts';
-import type { Written } from '@intendant/policy';
+import { defaultCeiling, type Written } from '@intendant/policy';
 import {
   covers,
   judge,
+  needsRun,
   type PolicySet,
   type Restriction as ReadRestriction,
   type Facts as RuleFacts,
@@ -12,6 +13,7 @@ import {
   restrictionVariables,
 } from '@intendant/rules';
 import { costOfCall } from '@intendant/tools';
+import type { OpeningRules } from './opening.js';
 import type { Question, WrittenRules } from './written-rules.js';
 
 /** Restrictions of runs whose expressions are kept ready. */
@@ -32,7 +34,7 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
     version: set.version,
     costOf: costOfCall,
     rateOf: (tenant) => set.rates(tenant).perTenant,
-    needRun: (tenant, { name }) => set.rulesFor(tenant).some((rule) => rule.usesRun && covers(rule.tools, name)),
+    needRun: (tenant, { name }) => needsRun(set, tenant, name),
     judge: (question) => {
       const facts = factsOf(question);
       const { openedBy, session, tool } = question;
@@ -49,6 +51,26 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
         message: message ?? '',
         inputs: error === null ? inputs : { ...inputs, error },
       } satisfies Written;
+    },
+  };
+}
+
+/** The most that keys may give to runs, as policy files say; what they leave open is as without them. */
+export function openingRulesOf(set: PolicySet): OpeningRules {
+  return {
+    checkRestriction: restrictionMistake,
+    ceilingOf: ({ name, tenant }) => {
+      const key = set.serviceKey(name, tenant);
+      if (key === null) return defaultCeiling;
+      const { calls, wallClockMs, mutating, destructive, costMicros } = key.ceilings;
+      return {
+        calls: calls ?? defaultCeiling.calls,
+        wallClockMs: wallClockMs ?? defaultCeiling.wallClockMs,
+        mutating: mutating ?? defaultCeiling.mutating,
+        destructive: destructive ?? defaultCeiling.destructive,
+        costMicros: costMicros ?? defaultCeiling.costMicros,
+        permissions: key.permissions,
+      };
     },
   };
 }

@@ -11,6 +11,11 @@ export interface WorkOptions extends Omit<DurableSpec, 'subject'> {
   readonly concurrency: number;
 }
 
+export interface RequestHandling {
+  /** Requests handled at once, where it is not the limit of the strategy; more are answered `unavailable`. */
+  readonly limit?: number;
+}
+
 export interface HintOptions {
   /** One replica of the service gets each hint, instead of every replica. */
   readonly queue?: boolean;
@@ -19,7 +24,7 @@ export interface HintOptions {
 /** What a decorator says about its handler, as the strategy receives it. */
 export type Endpoint =
   | ({ readonly kind: 'work' } & WorkOptions)
-  | { readonly kind: 'request' }
+  | ({ readonly kind: 'request' } & RequestHandling)
   | ({ readonly kind: 'hint' } & HintOptions);
 
 /**
@@ -33,9 +38,9 @@ export const OnWork = (subject: string, options: WorkOptions): MethodDecorator =
  * Answers requests: `(request: RpcRequest) => Promise<object | string | Uint8Array>`; an object is sent as JSON.
  * A thrown `Refusal` is answered with `{ error }` and the header `Intendant-Error: <code>`.
  */
-export const OnRequest = (subject: string): MethodDecorator =>
+export const OnRequest = (subject: string, options: RequestHandling = {}): MethodDecorator =>
   applyDecorators(
-    MessagePattern<string>(subject, natsTransport, { kind: 'request' } satisfies Endpoint),
+    MessagePattern<string>(subject, natsTransport, { kind: 'request', ...options } satisfies Endpoint),
     UseFilters(PassThroughFilter),
   );
 

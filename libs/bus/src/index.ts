@@ -2,7 +2,7 @@ export { Bus, type BusStatus } from './bus.js';
 export { BusModule } from './bus.module.js';
 export { commitHints } from './commit-hints.js';
 export { type BusOptions, connectBus } from './connect-bus.js';
-export { type HintOptions, OnHint, OnRequest, OnWork, type WorkOptions } from './decorators.js';
+export { type HintOptions, OnHint, OnRequest, OnWork, type RequestHandling, type WorkOptions } from './decorators.js';
 export { ensureTopology } from './ensure-topology.js';
 export { BusUnavailable, type Difference, NoResponder, RequestTimeout, TopologyMismatch } from './errors.js';
 export type { HintMessage, MessageHeaders, RpcRequest, WorkMessage } from './messages.js';

@@ -15,7 +15,7 @@ export interface NatsStrategyOptions {
   readonly watchdogMs?: number;
   /** Rebuilding did not help. Without it the process gets SIGTERM: it stops cleanly and is started again. */
   readonly onStuck?: (reason: string) => void;
-  /** Requests handled at once per subject; more are answered `unavailable`. */
+  /** Requests handled at once per subject, where its handler does not say; more are answered `unavailable`. */
   readonly requestLimit?: number;
   /** How long `close` waits for running handlers. */
   readonly stopLimitMs?: number;
@@ -81,7 +81,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
         return;
       }
       case 'request': {
-        const limit = this.options.requestLimit ?? 1_000;
+        const limit = endpoint.limit ?? this.options.requestLimit ?? 1_000;
         const server = new RequestServer(bus, subject, limit, (request) => call(handler, request));
         server.start();
         this.stops.push(() => server.stop());

@@ -96,6 +96,17 @@ describe('requests and hints', () => {
     expect((await ask()).headers.get('Intendant-Error')).toBeUndefined();
   });
 
+  it('handles as many at once as a handler says that has a limit of its own', async () => {
+    const hold = gate();
+    const handle = () => hold.opened.then(() => ({}));
+    const { bus } = await serve([responder(subject, handle, { limit: 3 })], { requestLimit: 1 });
+    const ask = () => bus.request(subject, '', { timeoutMs: 2_000 });
+    const held = [ask(), ask(), ask()];
+    expect((await ask()).headers.get('Intendant-Error')).toBe('unavailable');
+    hold.open();
+    for (const reply of await Promise.all(held)) expect(reply.headers.get('Intendant-Error')).toBeUndefined();
+  });
+
   it('lets one replica answer each request, whatever the processes are called', async () => {
     let handled = 0;
     const count = responder(subject, () => {

@@ -3,7 +3,7 @@ import { Controller, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Bus } from './bus.js';
 import { connectBus } from './connect-bus.js';
-import { type HintOptions, OnHint, OnRequest, OnWork, type WorkOptions } from './decorators.js';
+import { type HintOptions, OnHint, OnRequest, OnWork, type RequestHandling, type WorkOptions } from './decorators.js';
 import type { HintMessage, RpcRequest, WorkMessage } from './messages.js';
 import { NatsStrategy, type NatsStrategyOptions } from './nats-strategy.js';
 
@@ -44,10 +44,14 @@ export function worker(subject: string, options: WorkOptions, handle: (message: 
   return Worker;
 }
 
-export function responder(subject: string, handle: (request: RpcRequest) => unknown): Type {
+export function responder(
+  subject: string,
+  handle: (request: RpcRequest) => unknown,
+  options: RequestHandling = {},
+): Type {
   @Controller()
   class Responder {
-    @OnRequest(subject)
+    @OnRequest(subject, options)
     run(request: RpcRequest) {
       return handle(request);
     }

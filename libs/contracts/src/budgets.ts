@@ -22,3 +22,18 @@ export const noBudgets: Budgets = {
   costMicros: null,
   wallClockMs: null,
 };
+
+/** The largest limit, as a count and as a cost in units: the database and a double hold it exactly, in millionths too. */
+export const largestBudget = 1_000_000_000;
+
+/** A limit on how many. */
+export function isBudgetCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= largestBudget;
+}
+
+/** Millionths of a cost in units; null where it is none: negative, too large, or finer than a millionth. */
+export function microsOf(cost: unknown): number | null {
+  if (typeof cost !== 'number' || !(cost >= 0 && cost <= largestBudget)) return null;
+  const micros = Math.round(cost * 1_000_000);
+  return micros / 1_000_000 === cost ? micros : null;
+}

@@ -1,8 +1,10 @@
 export * from './budgets.js';
+export * from './duration.js';
 export * from './errors.js';
 export * from './facts.js';
 export * from './ids.js';
 export * from './lifetimes.js';
+export * from './opened-run.js';
 export * from './pause.js';
 export * from './permit.js';
 export * from './public-events.js';
@@ -11,4 +13,5 @@ export * from './result.js';
 export * from './ring.js';
 export * from './session.js';
 export * from './subjects.js';
+export * from './text.js';
 export * from './tool.js';

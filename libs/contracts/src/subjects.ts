@@ -27,6 +27,7 @@ export const subjects = {
   rpcReconcile: 'intendant.rpc.reconcile',
   rpcTools: 'intendant.rpc.tools',
   rpcPause: 'intendant.rpc.pause',
+  rpcOpenRun: 'intendant.rpc.open_run',
 } as const;
 
 export const doorbellSize = 100;

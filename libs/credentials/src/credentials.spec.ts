@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Session } from '@intendant/contracts';
 import { describe, expect, test } from 'vitest';
-import { bearer, parseOperatorKeys, parseServiceKeys, RunTokens } from './index.js';
+import { authorizeService, bearer, parseOperatorKeys, parseServiceKeys, RunTokens } from './index.js';
 
 const session: Session = {
   tenant: 'acme',
@@ -74,6 +74,14 @@ describe('keys', () => {
       tenant: '*',
       roles: ['viewer', 'operator'],
     });
+  });
+
+  test('of services are looked for in the header, and what is missing is told apart from what is unknown', () => {
+    const ring = parseServiceKeys(`runner@acme=${sha256('k1')}`);
+    expect(authorizeService(ring, 'Bearer k1')).toEqual({ name: 'runner', tenant: 'acme' });
+    expect(() => authorizeService(ring, undefined)).toThrow(/^A service key is needed/);
+    expect(() => authorizeService(ring, 'Bearer k2')).toThrow(/not known here; INTENDANT_SERVICE_KEYS/);
+    expect(() => authorizeService(parseServiceKeys(''), 'Bearer k1')).toThrow(/not known here/);
   });
 
   test('that are written wrongly stop the start and are not shown', () => {

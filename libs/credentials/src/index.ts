@@ -1,4 +1,5 @@
 export { authorizeOperator } from './authorize-operator.js';
+export { authorizeService } from './authorize-service.js';
 export { bearer } from './bearer.js';
 export {
   KeyRing,
@@ -10,3 +11,4 @@ export {
   type ServiceIdentity,
 } from './keys.js';
 export { RunTokens } from './run-token.js';
+export { parsePreviousSecrets } from './token-keys.js';

@@ -1,32 +1,44 @@
 import { Refusal, runIdPattern, type Session, tenantPattern } from '@intendant/contracts';
-import { ConfigError, wallClock } from '@intendant/runtime';
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { wallClock } from '@intendant/runtime';
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { type TokenKey, tokenKey } from './token-keys.js';
 
 const algorithm = 'HS256';
 const audience = 'intendant';
 /** Verified tokens are remembered so that a busy run pays for the signature once. */
 const cacheSize = 10_000;
+/** No token of a run is longer: 256 permissions of 200 characters each, in UTF-8 and base64url. */
+const longestToken = 300_000;
 
-/** Short-lived JWTs (RFC 7519) that say on whose behalf a run acts. The only source of identity of an intent. */
+/**
+ * Short-lived JWTs (RFC 7519) that say on whose behalf a run acts. The only source of identity of an intent. Each names
+ * the key that it is signed with, so that keys can be changed while tokens live.
+ */
 export class RunTokens {
-  private readonly key: Uint8Array;
+  private readonly signing: TokenKey;
+  private readonly keys: readonly TokenKey[];
   private readonly verified = new Map<string, Session>();
 
-  /** `secret`: at least 32 bytes of text (RFC 7518, section 3.2). @throws ConfigError */
-  constructor(secret: string) {
-    this.key = new TextEncoder().encode(secret);
-    if (this.key.length < 32) throw new ConfigError('INTENDANT_TOKEN_SECRET must be at least 32 bytes long');
+  /**
+   * `secret`: at least 32 bytes of text (RFC 7518, section 3.2). `others` verify and never sign: those that were signed
+   * with before, or will be next.
+   *
+   * @throws ConfigError
+   */
+  constructor(secret: string, others: readonly string[] = []) {
+    this.signing = tokenKey(secret, 'INTENDANT_TOKEN_SECRET');
+    this.keys = [this.signing, ...others.map((other) => tokenKey(other, 'INTENDANT_TOKEN_SECRET_PREVIOUS'))];
   }
 
   issue(session: Session): Promise<string> {
     const { tenant, runId, user, permissions, phase, profile, sandbox, expiresAt } = session;
     return new SignJWT({ tenant, run: runId, permissions, phase, profile, ...(sandbox && { sandbox }) })
-      .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+      .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: this.signing.kid })
       .setSubject(user)
       .setAudience(audience)
       .setIssuedAt(Math.floor(wallClock() / 1000))
       .setExpirationTime(Math.floor(expiresAt / 1000))
-      .sign(this.key);
+      .sign(this.signing.key);
   }
 
   /**
@@ -37,7 +49,7 @@ export class RunTokens {
     const known = this.verified.get(token);
     if (known) {
       if (known.expiresAt > at) return known;
-      throw new Refusal('unauthenticated', 'The run token has expired. The agent runtime has to open a new run.');
+      throw expired();
     }
     const session = toSession(await this.decode(token, at));
     if (this.verified.size >= cacheSize) this.verified.clear();
@@ -46,20 +58,37 @@ export class RunTokens {
   }
 
   private async decode(token: string, at: number): Promise<JWTPayload> {
-    try {
-      const { payload } = await jwtVerify(token, this.key, {
-        algorithms: [algorithm],
-        audience,
-        currentDate: new Date(at),
-      });
-      return payload;
-    } catch (error) {
-      if (error instanceof errors.JWTExpired) {
-        throw new Refusal('unauthenticated', 'The run token has expired. The agent runtime has to open a new run.');
+    const options = { algorithms: [algorithm], audience, currentDate: new Date(at) };
+    for (const { key } of this.keysFor(token)) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (error) {
+        if (error instanceof errors.JWTExpired) throw expired();
+        // Only a token from before, which does not name its key, has another chance.
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
       }
-      throw new Refusal('unauthenticated', 'The run token is not valid: it was not issued here, or it was changed.');
     }
+    throw new Refusal('unauthenticated', 'The run token is not valid: it was not issued here, or it was changed.');
   }
+
+  /** The key that the token names; all where it names none, as tokens did before; none where that is not ours. */
+  private keysFor(token: string): readonly TokenKey[] {
+    const header = token.length > longestToken ? null : headerOf(token);
+    if (header === null) return [];
+    return header.kid === undefined ? this.keys : this.keys.filter(({ kid }) => kid === header.kid);
+  }
+}
+
+function headerOf(token: string): { readonly kid?: unknown } | null {
+  try {
+    return decodeProtectedHeader(token);
+  } catch {
+    return null;
+  }
+}
+
+function expired(): Refusal {
+  return new Refusal('unauthenticated', 'The run token has expired. The agent runtime has to open a new run.');
 }
 
 function toSession(payload: JWTPayload): Session {

@@ -25,6 +25,7 @@ describe('names', () => {
     refuseUnknown({
       INTENDANT_NATS_URL: 'x',
       INTENDANT_TOKEN_SECRET_FILE: '/run/secret',
+      INTENDANT_TOKEN_SECRET_PREVIOUS_FILE: '/run/previous',
       INTENDANT_FAULT: 'x',
       INTENDANT_EGRESS_HOSTS: 'x',
       INTENDANT_EGRESS_PRIVATE: 'x',

@@ -2,7 +2,7 @@ import { type Budgets, noBudgets, type Restriction } from '@intendant/contracts'
 import { Coalescer } from '@intendant/runtime';
 import type { Pool } from 'pg';
 import { answering } from './errors.js';
-import { closeRun, enterPhase, findRuns, openRun, type RunRow } from './sql/runs.js';
+import { closeRun, enterPhase, findRuns, openRuns, type RunRow } from './sql/runs.js';
 
 /** What a run is opened with. */
 export interface NewRun {
@@ -33,29 +33,32 @@ export interface Run extends Required<Omit<NewRun, 'budgets'>> {
   readonly taintedBy: string | null;
 }
 
+/** As the statement names its fields. */
+type RunToOpen = Required<Omit<NewRun, 'budgets'>> & Budgets & { readonly ttlMs: number };
+
 /** Open runs that are remembered. */
 const maxOpen = 10_000;
 
 /** The trusted side's record of who acts with which authority. */
 export class Runs {
+  private readonly opening: Coalescer<RunToOpen, Run>;
   private readonly loads: Coalescer<string, Run | null>;
   private readonly remembered = new Map<string, Run>();
 
   constructor(private readonly pool: Pool) {
+    this.opening = new Coalescer((runs) => this.openMany(runs), 100, 2);
     this.loads = new Coalescer((ids) => this.findMany(ids), 256, 2);
   }
 
-  /** Opens a run that lives `ttlMs`, counted on the database clock. */
-  async open(run: NewRun, ttlMs: number): Promise<Run> {
+  /** Opens a run that lives `ttlMs`, counted on the database clock. Many calls at once share one statement. */
+  open(run: NewRun, ttlMs: number): Promise<Run> {
     const { id, tenant, user, profile, permissions, phase, openedBy } = run;
     const { sandbox = false, restrictions = [], budgets = noBudgets } = run;
     const { calls, mutating, destructive, costMicros, wallClockMs } = budgets;
-    const values = [
-      ...[id, tenant, user, profile, permissions, phase, openedBy, ttlMs, sandbox, JSON.stringify(restrictions)],
-      ...[calls, mutating, destructive, costMicros, wallClockMs],
-    ];
-    const { rows } = await answering(() => this.pool.query<RunRow>({ ...openRun, values }));
-    return toRun(rows[0] as RunRow);
+    return this.opening.request({
+      ...{ id, tenant, user, profile, permissions, phase, openedBy, ttlMs, sandbox, restrictions },
+      ...{ calls, mutating, destructive, costMicros, wallClockMs },
+    });
   }
 
   /** Many calls at once share one query. */
@@ -95,6 +98,13 @@ export class Runs {
     const values = [id, tenant, phase];
     const { rows } = await answering(() => this.pool.query<RunRow>({ ...enterPhase, values }));
     return rows[0] ? toRun(rows[0]) : null;
+  }
+
+  private async openMany(runs: readonly RunToOpen[]): Promise<Run[]> {
+    const values = [JSON.stringify(runs)];
+    const { rows } = await answering(() => this.pool.query<RunRow>({ ...openRuns, values }));
+    const byId = new Map(rows.map((row) => [row.id, toRun(row)]));
+    return runs.map(({ id }) => byId.get(id) as Run);
   }
 
   private async findMany(ids: readonly string[]): Promise<(Run | null)[]> {

@@ -1,6 +1,6 @@
 import type { Restriction } from '@intendant/contracts';
 
-export const runColumns = `id, tenant, user_id AS "user", profile, permissions, phase, sandbox, restrictions, opened_by AS "openedBy",
+const columns = `id, tenant, user_id AS "user", profile, permissions, phase, sandbox, restrictions, opened_by AS "openedBy",
   opened_at AS "openedAt", expires_at AS "expiresAt", closed_at AS "closedAt", revision, tainted_by AS "taintedBy",
   max_calls AS "maxCalls", max_mutating AS "maxMutating", max_destructive AS "maxDestructive",
   max_cost::float8 AS "maxCost", acts_until AS "actsUntil"`;
@@ -27,19 +27,25 @@ export interface RunRow {
   actsUntil: Date | null;
 }
 
-/** Lives $8 ms, and may act for $15 of them (null: for all), counted on the database clock. */
-export const openRun = {
-  name: 'open_run',
+/**
+ * Runs of a JSON list, each with the fields named here. Each lives `ttlMs`, and may act for `wallClockMs` of them (null:
+ * for all), counted on the database clock.
+ */
+export const openRuns = {
+  name: 'open_runs',
   text: `
     INSERT INTO runs (id, tenant, user_id, profile, permissions, phase, opened_by, opened_at, expires_at, sandbox, restrictions,
       max_calls, max_mutating, max_destructive, max_cost, acts_until)
-    SELECT $1, $2, $3, $4, $5, $6, $7, clock.now, clock.now + $8::float8 * interval '1 ms', $9, $10::json,
-      $11::integer, $12::integer, $13::integer, $14::bigint, clock.now + $15::float8 * interval '1 ms'
-    FROM (SELECT clock_timestamp() AS now) AS clock
-    RETURNING ${runColumns}`,
+    SELECT run.id, tenant, "user", profile, ARRAY(SELECT json_array_elements_text(permissions)), phase, "openedBy",
+      clock.now, clock.now + "ttlMs" * interval '1 ms', sandbox, restrictions,
+      calls, mutating, destructive, "costMicros", clock.now + "wallClockMs" * interval '1 ms'
+    FROM (SELECT clock_timestamp() AS now) AS clock, json_to_recordset($1::json) AS run (id text, tenant text, "user" text,
+      profile text, permissions json, phase text, "openedBy" text, "ttlMs" float8, sandbox boolean, restrictions json,
+      calls integer, mutating integer, destructive integer, "costMicros" bigint, "wallClockMs" float8)
+    RETURNING ${columns}`,
 };
 
-export const findRuns = { name: 'find_runs', text: `SELECT ${runColumns} FROM runs WHERE id = ANY ($1::text[])` };
+export const findRuns = { name: 'find_runs', text: `SELECT ${columns} FROM runs WHERE id = ANY ($1::text[])` };
 
 export const closeRun = {
   name: 'close_run',
@@ -54,5 +60,5 @@ export const enterPhase = {
   text: `
     UPDATE runs SET phase = $3, revision = revision + 1
     WHERE id = $1 AND tenant = $2 AND closed_at IS NULL AND expires_at > clock_timestamp()
-    RETURNING ${runColumns}`,
+    RETURNING ${columns}`,
 };
