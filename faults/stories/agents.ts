@@ -138,8 +138,12 @@ export const agents: readonly Story[] = [
         'stories-repeats',
         'is told "unknown" after a timeout that charged, and its retry is not sent while it is unknown (S17)',
       ],
+      ['admission', 'do one business operation once, whichever run they come from (S17)'],
+      [
+        'admission',
+        'that asks for the same operation under a new step while its outcome is unknown is told to wait, and then what happened (S17)',
+      ],
     ],
-    waitsFor: 'business keys: a new submit for the same operation is refused while it is unknown',
   },
   {
     id: 'S18',

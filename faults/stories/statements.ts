@@ -53,7 +53,7 @@ export const statements: readonly Story[] = [
   {
     id: 'T8',
     what: 'parallel intents at a budget of one',
-    waitsFor: 'budgets',
+    tests: [['admission', "get no more effects than their budget allows, by the upstream's own ledger (T8)"]],
   },
   {
     id: 'T9',
@@ -102,7 +102,7 @@ export const statements: readonly Story[] = [
   {
     id: 'T14',
     what: 'two limiter replicas enforce one limit',
-    waitsFor: 'rate limits',
+    tests: [['admission', 'are held to one rate, and told when to come back (T14)']],
   },
   {
     id: 'T15',

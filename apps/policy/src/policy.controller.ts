@@ -8,6 +8,7 @@ import {
   type WorkMessage,
 } from '@intendant/bus';
 import {
+  type ErrorObject,
   fitMessage,
   type IntentResult,
   type Pause,
@@ -23,6 +24,7 @@ import { Store, StoreUnavailable } from '@intendant/store';
 import { type CatalogueEntry, catalogue, type ToolRegistry } from '@intendant/tools';
 import { Controller, Inject } from '@nestjs/common';
 import { Admission } from './admission.js';
+import { Deferred } from './deferred.js';
 import { Pausing } from './pausing.js';
 import { readFields } from './read-fields.js';
 import { readTraceparent } from './read-traceparent.js';
@@ -34,6 +36,8 @@ export const policyTools = Symbol('tools of the policy service');
 /** Everything the policy service answers to. */
 @Controller()
 export class PolicyController {
+  private readonly deferred = new Deferred();
+
   constructor(
     private readonly admission: Admission,
     private readonly tokens: RunTokens,
@@ -76,13 +80,24 @@ export class PolicyController {
       }
       const traceparent = readTraceparent(headers.get('traceparent'));
       await this.admission.admit(session, payload, { traceparent, answered: false });
+      this.deferred.done(session.tenant, message.id);
     } catch (error) {
-      // Anything else than a refusal about the message itself is delivered again, and so is what may be right later.
-      if (!(error instanceof Refusal) || error.error.retryable) throw error;
+      // Anything else than a refusal about the message itself is delivered again.
+      if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
+      if (session && error.error.retryable && this.later(message, session, error.error)) return;
       const credential = headers.get('Authorization') ?? '';
       await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
     }
     faultPoint('policy.before_ack');
+  }
+
+  /** What may be right later comes again by itself; false when too much of its tenant does already. */
+  private later(message: WorkMessage, { tenant }: Session, { details }: ErrorObject): boolean {
+    const { retryAfterMs } = details;
+    const waitMs = typeof retryAfterMs === 'number' ? retryAfterMs : null;
+    const delayMs = this.deferred.defer(tenant, message.id, waitMs, Math.random());
+    if (delayMs !== null) message.later(delayMs);
+    return delayMs !== null;
   }
 
   /** Admits a kept message again, on behalf of its verified sender, at an operator's request. */
