@@ -53,7 +53,7 @@ export const statements: readonly Story[] = [
   {
     id: 'T8',
     what: 'parallel intents at a budget of one',
-    tests: [['admission', "get no more effects than their budget allows, by the upstream's own ledger (T8)"]],
+    tests: [['admission', 'get no more effects than their budget allows, by the ledger of the upstream (T8)']],
   },
   {
     id: 'T9',
@@ -110,7 +110,7 @@ export const statements: readonly Story[] = [
     tests: [
       [
         'stories-repeats',
-        'the list of tools is the same for the same permissions, through every replica, and no longer than they reach (T15)',
+        'the list of tools is the same, byte for byte, for the same permissions, through HTTP, NATS and every replica, and no longer than they reach (T15)',
       ],
     ],
   },

@@ -46,7 +46,7 @@ const refundAll = (agents: readonly Agent[], count: number, ref: (i: number) => 
   );
 
 describe('many that ask at once, over three policies', () => {
-  test("get no more effects than their budget allows, by the upstream's own ledger (T8)", async () => {
+  test('get no more effects than their budget allows, by the ledger of the upstream (T8)', async () => {
     const agent = await openAgent({ budgets: { calls: 1_000, destructive: 7 } });
     const answers = await refundAll([agent], 40, (i) => `order ${i}`);
     const committed = answers.filter(({ status }) => status === 'committed');
