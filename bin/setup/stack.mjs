@@ -46,6 +46,7 @@ export async function startStack(session, { database = 'intendant', fresh = fals
       INTENDANT_DATABASE_URL: plan.appUrl,
       INTENDANT_NATS_URL: natsUrl,
       INTENDANT_TOOLS_DIR: settings.INTENDANT_TOOLS_DIR ?? path.join(root, 'examples', 'tools'),
+      INTENDANT_POLICY_DIR: settings.INTENDANT_POLICY_DIR ?? path.join(root, 'examples', 'policy'),
       // The demo upstream, and whatever else is being developed, is on this machine.
       INTENDANT_EGRESS_PRIVATE: settings.INTENDANT_EGRESS_PRIVATE ?? '127.0.0.0/8,::1/128',
       INTENDANT_HTTP_HOST: settings.INTENDANT_HTTP_HOST ?? '127.0.0.1',

@@ -1,4 +1,4 @@
-import { streams } from '@intendant/contracts';
+import { type Budgets, noBudgets, streams } from '@intendant/contracts';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { Agent } from '../flow/clients.js';
 import { eventually } from '../flow/eventually.js';
@@ -34,8 +34,8 @@ const mostSpoiled = 40;
 const slowMs = 100;
 
 /** Several series of intents, none of them held up or with the images of whole pages in its WAL. */
-export async function measureIntentCost(stack: Stack): Promise<IntentCost> {
-  const agent = await stack.agent();
+export async function measureIntentCost(stack: Stack, budgets: Budgets = noBudgets): Promise<IntentCost> {
+  const agent = await stack.agent({}, 3_600_000, budgets);
   const submit = submitter(agent);
   await measureSeries(stack, submit);
   const measured: Counts[] = [];

@@ -14,6 +14,7 @@ export interface StatementCount {
 /** The first that fits names a statement; PostgreSQL keeps the text of prepared statements, not their names. */
 const names: readonly (readonly [RegExp, string])[] = [
   [/clock_timestamp\(\) - min\(/, 'oldest_outbox or oldest_unknown'],
+  [/FROM yields WHERE/, 'load_facts'],
   [/INSERT INTO events/, 'append'],
   [/FROM events/, 'load_streams'],
   [/DELETE FROM outbox/, 'delete_outbox'],

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ErrorObject, type IntentResult, type Session, subjects } from '@intendant/contracts';
+import {
+  type Budgets,
+  type ErrorObject,
+  type IntentResult,
+  noBudgets,
+  type Session,
+  subjects,
+} from '@intendant/contracts';
 import { RunTokens } from '@intendant/credentials';
 import { Store } from '@intendant/store';
 import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
@@ -99,7 +106,7 @@ export class Stack {
   }
 
   /** An agent with a run of its own, which lives an hour; `over` changes what its run and token say. */
-  async agent(over: Partial<Session> = {}, ttlMs = 3_600_000): Promise<Agent> {
+  async agent(over: Partial<Session> = {}, ttlMs = 3_600_000, budgets: Budgets = noBudgets): Promise<Agent> {
     const session = {
       runId: `run_${ulid()}`,
       tenant: 'acme',
@@ -109,7 +116,7 @@ export class Stack {
       phase: null,
       ...over,
     } as const;
-    const run = await this.store.runs.open({ ...session, id: session.runId, openedBy: 'flow' }, ttlMs);
+    const run = await this.store.runs.open({ ...session, id: session.runId, openedBy: 'flow', budgets }, ttlMs);
     const token = await new RunTokens(tokenSecret).issue({ ...session, expiresAt: over.expiresAt ?? run.expiresAt });
     return new Agent(this.bus, () => this.url, session.runId, token);
   }

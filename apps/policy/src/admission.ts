@@ -1,20 +1,17 @@
-import { type Facts, Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
-import { type Command, type Intent, type JsonObject, type Proposal, takenBy } from '@intendant/intent';
-import { type Call, pauseOver, propose, rule } from '@intendant/policy';
-import { newId } from '@intendant/runtime';
-import type { Admission as Claimed, Run, Store } from '@intendant/store';
+import { Refusal, type Session } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
+import { pauseOver } from '@intendant/policy';
+import type { Run, Store } from '@intendant/store';
 import {
   dropTrustedFields,
-  fingerprint,
-  intentKey,
   mayCall,
   readToolIntent,
   type ToolIntentMessage,
   type ToolRegistry,
 } from '@intendant/tools';
 import { checkArguments, checkSandbox, findTool } from './check-proposed.js';
-import { identifiersOf, likenessOf, needsFacts, operationOf, ratesOf } from './claims.js';
-import { conflict, overloaded, paused, runClosed, turnedAway } from './refusals.js';
+import { ProposedCall, RunChanged } from './proposed-call.js';
+import { conflict, overloaded, paused, runClosed } from './refusals.js';
 import type { WrittenRules } from './written-rules.js';
 
 /** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
@@ -33,9 +30,6 @@ export interface Circumstances {
   /** Somebody waits for the answer. */
   readonly answered: boolean;
 }
-
-/** The run is not as it was when the decision began. */
-class RunChanged extends Error {}
 
 /** From a message and a verified session to a recorded intent, in one straight line. */
 export class Admission {
@@ -81,66 +75,15 @@ export class Admission {
       checkSandbox(message, tool, session);
       checkArguments(this.tools, tool, args);
     }
-    const key = intentKey(session, message, args);
-    const digest = fingerprint(args);
-    if (run.closed) return this.recordedBefore(key, digest, runClosed());
+    const call = new ProposedCall({ run, session, tool, message, args, dropped, permitted, traceparent }, this.written);
+    if (run.closed) return this.recordedBefore(call, runClosed());
     if (answered && permitted.allowed) {
       const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
-      if (pause !== null) return this.recordedBefore(key, digest, paused(tool, pause));
+      if (pause !== null) return this.recordedBefore(call, paused(tool, pause));
     }
-    const { stepId, sandbox } = message;
-    const { tenant } = session;
-    const place = { tenant, sandbox };
-    const cost = permitted.allowed ? this.written.costOf(tool, args) : free;
-    const submission = {
-      ...{ intentId: newId(), stepId, args, dropped, key, fingerprint: digest, sandbox, traceparent },
-      expiresAt: run.expiresAt,
-      cost: cost.ok ? cost.micros : 0,
-      operation: permitted.allowed ? operationOf(tool, place, args) : null,
-      likeness: permitted.allowed ? likenessOf(tool, place, args) : null,
-      taintedBy: run.taintedBy,
-    };
-    const proposal = propose(submission, session, tool);
-    const identifiers = permitted.allowed ? identifiersOf(tool, args) : [];
-    const rates = ratesOf(tool, place, this.written.rateOf(tenant));
-    const callOn = (facts: Facts | null): Call => ({
-      ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal), taintedBy: run.taintedBy },
-      written: cost.ok ? this.judged(run, session, tool, proposal, facts) : uncounted(tool, cost.error),
-    });
-    const record = (facts: Facts | null): Recording => {
-      const verdict = rule(callOn(facts), facts, this.written.version);
-      if (verdict.kind === 'turn_away') throw turnedAway(verdict.objection);
-      return { type: 'record', proposal, ruling: verdict.ruling };
-    };
-    const needRun = permitted.allowed && this.written.needRun(tenant, tool);
-    const admission: Claimed = {
-      claim: {
-        ...{ runId: run.id, revision: run.revision, rates },
-        alikeForMs: tool.similar?.windowMs ?? null,
-        identifiers: identifiers.map((each) => each.digest),
-        past: needRun,
-      },
-      needsFacts: needsFacts(proposal, identifiers, needRun),
-      judge: (facts) => {
-        if (facts.run?.revision !== run.revision) throw new RunChanged();
-        return record(facts);
-      },
-    };
-    const { intentId } = proposal;
-    const result = await this.store.door.execute({ intentId, command: record(null), admission });
+    const result = await this.store.door.execute(call.toRecord());
     if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
-    throw result.reason === 'run_closed' ? runClosed() : conflict(tool, stepId, result.intent);
-  }
-
-  private judged(
-    run: Run,
-    session: Session,
-    tool: ToolDefinition,
-    { args, sandbox, cost = 0 }: Proposal,
-    facts: Facts | null,
-  ) {
-    const { openedBy, restrictions } = run;
-    return this.written.judge({ session, tool, args, sandbox, cost, openedBy, restrictions, facts });
+    throw result.reason === 'run_closed' ? runClosed() : conflict(tool, message.stepId, result.intent);
   }
 
   /** The token alone is not enough: the run it speaks for must be there. */
@@ -151,24 +94,14 @@ export class Admission {
   }
 
   /** Where nothing new is recorded, what was recorded before is told when it is asked for again. @throws otherwise */
-  private async recordedBefore(key: string, digest: string, otherwise: Refusal): Promise<Admitted> {
+  private async recordedBefore({ key, fingerprint }: ProposedCall, otherwise: Refusal): Promise<Admitted> {
     const intent = await this.store.intents.findByKey(key);
-    if (intent?.proposal.fingerprint === digest) return { intent, replayed: true };
+    if (intent?.proposal.fingerprint === fingerprint) return { intent, replayed: true };
     throw otherwise;
   }
 }
 
-type Recording = Extract<Command, { type: 'record' }>;
-
-const free = { ok: true, micros: 0 } as const;
-
 /** In a sandbox run everything is a sandbox call, whatever the message says. */
 function inSession(message: ToolIntentMessage, { sandbox = false }: Session): ToolIntentMessage {
   return sandbox && !message.sandbox ? { ...message, sandbox } : message;
-}
-
-/** What nobody can say the cost of is not done. */
-function uncounted(tool: ToolDefinition, error: string): Call['written'] {
-  const message = `What ${tool.name} costs with these arguments cannot be told`;
-  return { kind: 'deny', rule: 'cost', message, inputs: { error } satisfies JsonObject };
 }

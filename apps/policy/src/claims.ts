@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '@intendant/contracts';
-import { type JsonObject, type Operation, type Proposal, valuesAt } from '@intendant/intent';
+import { type JsonObject, type Operation, valuesAt } from '@intendant/intent';
 import type { NamedIdentifier, NamedRate } from '@intendant/policy';
 import { identifierDigest, isIdentifier } from '@intendant/store';
 import { sameness } from '@intendant/tools';
@@ -62,9 +62,4 @@ export function ratesOf(tool: ToolDefinition, { tenant, sandbox }: Place, ofTena
 
 function bucket(id: string, { count, perMs }: PerTime, what: string): NamedRate {
   return { id, perMs: count / perMs, capacity: count, title: `${count} calls in ${perMs / 1_000} s ${what}` };
-}
-
-/** Whether somebody has to look at more than the row of the run before it can be decided. */
-export function needsFacts({ likeness }: Proposal, identifiers: readonly NamedIdentifier[], needRun: boolean): boolean {
-  return likeness !== undefined || identifiers.length > 0 || needRun;
 }

@@ -34,7 +34,9 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
     version: set.version,
     costOf: costOfCall,
     rateOf: (tenant) => set.rates(tenant).perTenant,
-    needRun: (tenant, { name }) => needsRun(set, tenant, name),
+    // A rule that does not get as far as looking at the run decides without it.
+    needRun: (question) =>
+      needsRun(set, question.session.tenant, question.tool.name) && judge(set, factsOf(question)).error !== null,
     judge: (question) => {
       const facts = factsOf(question);
       const { openedBy, session, tool } = question;
@@ -86,8 +88,9 @@ export function restrictionMistake({ allow }: Restriction): string | null {
   }
 }
 
-function factsOf({ session, tool, args, sandbox, cost, facts }: Question): RuleFacts {
-  return { session, tool, args, sandbox, cost: cost / micros, run: facts?.run ? runOf(facts.run, facts.now) : null };
+function factsOf({ session, tool, args, sandbox, cost, taintedBy, facts }: Question): RuleFacts {
+  const run = facts?.run ? runOf(facts.run, facts.now) : { tainted: taintedBy !== null };
+  return { session, tool, args, sandbox, cost: cost / micros, run };
 }
 
 function runOf({ used, past, openedAt, taintedBy }: NonNullable<Facts['run']>, now: number): RuleFacts['run'] {

@@ -15,7 +15,9 @@ export interface Question {
   readonly openedBy: string;
   /** What the opener of the run demands of its calls. */
   readonly restrictions: readonly Restriction[];
-  /** Null: nothing is known of the run yet. */
+  /** Id of the intent by which the run has read text from outside; null: it has not. */
+  readonly taintedBy: string | null;
+  /** Null: nothing else is known of the run yet. */
   readonly facts: Facts | null;
 }
 
@@ -30,7 +32,7 @@ export interface WrittenRules {
   ): { readonly ok: true; readonly micros: number } | { readonly ok: false; readonly error: string };
   /** How often a tenant may call, whatever the tool; null: as often as it likes. */
   rateOf(tenant: string): { readonly count: number; readonly perMs: number } | null;
-  /** Whether what they say of this tool depends on what the run has done. */
-  needRun(tenant: string, tool: ToolDefinition): boolean;
+  /** Whether what they say of this call depends on what the run has done. */
+  needRun(question: Question): boolean;
   judge(question: Question): Written;
 }

@@ -41,8 +41,8 @@ export interface Facts {
   readonly sandbox: boolean;
   /** Of the call, in units. */
   readonly cost: number;
-  /** Null: not loaded, so a rule that looks at it fails and the call is denied. */
-  readonly run: RunFacts | null;
+  /** What is not there was not loaded: a rule that looks at it fails, and the call is denied. */
+  readonly run: Partial<RunFacts> | null;
 }
 
 /** What a restriction may look at. */
@@ -71,15 +71,17 @@ export function bindingsOf({ session, tool, args, sandbox, cost, run }: Facts): 
       ...(reversible === null ? {} : { reversible }),
     },
     cost: new Double(cost),
-    ...(run && {
-      run: {
-        ...run,
-        cost: new Double(run.cost),
-        history: run.history.map(bound),
-        denied: run.denied.map(bound),
-      },
-    }),
+    ...(run && { run: boundRun(run) }),
   });
+}
+
+function boundRun({ cost, history, denied, ...counts }: Partial<RunFacts>) {
+  return {
+    ...counts,
+    ...(cost !== undefined && { cost: new Double(cost) }),
+    ...(history && { history: history.map(bound) }),
+    ...(denied && { denied: denied.map(bound) }),
+  };
 }
 
 function bound(past: PastCall) {

@@ -1,0 +1,121 @@
+import type { Facts, Permit, Session, ToolDefinition } from '@intendant/contracts';
+import { type Command, type DroppedField, type JsonObject, type Proposal, takenBy } from '@intendant/intent';
+import { type Call, type NamedIdentifier, type NamedRate, propose, rule } from '@intendant/policy';
+import { newId } from '@intendant/runtime';
+import type { Addressed, Run } from '@intendant/store';
+import { fingerprint, intentKey, type ToolIntentMessage } from '@intendant/tools';
+import { identifiersOf, likenessOf, operationOf, ratesOf } from './claims.js';
+import { turnedAway } from './refusals.js';
+import type { Question, WrittenRules } from './written-rules.js';
+
+/** The run is not as it was when the decision began. */
+export class RunChanged extends Error {}
+
+/** What was read and checked before anything is decided. */
+export interface Proposed {
+  readonly run: Run;
+  /** With the phase that the run is in. */
+  readonly session: Session;
+  readonly tool: ToolDefinition;
+  readonly message: ToolIntentMessage;
+  readonly args: JsonObject;
+  readonly dropped: readonly DroppedField[];
+  readonly permitted: Permit;
+  readonly traceparent: string | null;
+}
+
+type Recording = Extract<Command, { type: 'record' }>;
+
+/** One call on its way into the log: what it claims, and how it is decided. */
+export class ProposedCall {
+  readonly key: string;
+  readonly fingerprint: string;
+  private readonly proposal: Proposal;
+  private readonly identifiers: readonly NamedIdentifier[];
+  private readonly rates: readonly NamedRate[];
+  private readonly cost: ReturnType<WrittenRules['costOf']>;
+
+  constructor(
+    private readonly proposed: Proposed,
+    private readonly written: WrittenRules,
+  ) {
+    const { run, session, tool, message, args, dropped, permitted, traceparent } = proposed;
+    const { stepId, sandbox } = message;
+    const place = { tenant: session.tenant, sandbox };
+    this.key = intentKey(session, message, args);
+    this.fingerprint = fingerprint(args);
+    // What was not permitted was not checked either, and takes nothing.
+    this.cost = permitted.allowed ? written.costOf(tool, args) : { ok: true, micros: 0 };
+    this.identifiers = permitted.allowed ? identifiersOf(tool, args) : [];
+    this.rates = ratesOf(tool, place, written.rateOf(session.tenant));
+    const submission = {
+      ...{
+        intentId: newId(),
+        stepId,
+        args,
+        dropped,
+        key: this.key,
+        fingerprint: this.fingerprint,
+        sandbox,
+        traceparent,
+      },
+      expiresAt: run.expiresAt,
+      cost: this.cost.ok ? this.cost.micros : 0,
+      operation: permitted.allowed ? operationOf(tool, place, args) : null,
+      likeness: permitted.allowed ? likenessOf(tool, place, args) : null,
+      taintedBy: run.taintedBy,
+    };
+    this.proposal = propose(submission, session, tool);
+  }
+
+  /** For the door: decided as if nothing stood in its way, with a judge for when something does. */
+  toRecord(): Addressed {
+    const { run, tool, permitted } = this.proposed;
+    const past = permitted.allowed && this.cost.ok && this.written.needRun(this.question(null));
+    return {
+      intentId: this.proposal.intentId,
+      command: this.decided(null),
+      admission: {
+        claim: {
+          ...{ runId: run.id, revision: run.revision, rates: this.rates, past },
+          alikeForMs: tool.similar?.windowMs ?? null,
+          identifiers: this.identifiers.map(({ digest }) => digest),
+        },
+        needsFacts: past || this.identifiers.length > 0 || this.proposal.likeness !== undefined,
+        judge: (facts) => {
+          if (facts.run?.revision !== run.revision) throw new RunChanged();
+          return this.decided(facts);
+        },
+      },
+    };
+  }
+
+  /** @throws Refusal when it is turned away */
+  private decided(facts: Facts | null): Recording {
+    const verdict = rule(this.callBy(facts), facts, this.written.version);
+    if (verdict.kind === 'turn_away') throw turnedAway(verdict.objection);
+    return { type: 'record', proposal: this.proposal, ruling: verdict.ruling };
+  }
+
+  private callBy(facts: Facts | null): Call {
+    const { run, session, tool, permitted } = this.proposed;
+    const { identifiers, rates, proposal, cost } = this;
+    return {
+      ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal), taintedBy: run.taintedBy },
+      written: cost.ok ? this.written.judge(this.question(facts)) : uncounted(tool, cost.error),
+    };
+  }
+
+  private question(facts: Facts | null): Question {
+    const { run, session, tool, args, message } = this.proposed;
+    const { openedBy, restrictions, taintedBy } = run;
+    const cost = this.proposal.cost ?? 0;
+    return { session, tool, args, sandbox: message.sandbox, cost, openedBy, restrictions, taintedBy, facts };
+  }
+}
+
+/** What nobody can say the cost of is not done. */
+function uncounted(tool: ToolDefinition, error: string): Call['written'] {
+  const message = `What ${tool.name} costs with these arguments cannot be told`;
+  return { kind: 'deny', rule: 'cost', message, inputs: { error } };
+}
