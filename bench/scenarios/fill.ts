@@ -111,9 +111,9 @@ async function addChunk(database: FillSession, first: number, count: number, tot
     ON CONFLICT DO NOTHING`);
   await database.query(`
     INSERT INTO intents (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, state, version,
-      attempts, reason, lease_until, wake_at, expires_at, recorded_at, since)
+      attempts, reason, lease_until, wake_at, expires_at, recorded_at, since, calls, cost, held)
     SELECT c.id, t.tenant, c.run_id, t.step_id, t.tool, t.tool_version, t.effect, c.key, t.fingerprint, t.state,
-      t.version, t.attempts, t.reason, NULL, NULL, t.expires_at, c.at, c.at + (t.since - t.recorded_at)
+      t.version, t.attempts, t.reason, NULL, NULL, t.expires_at, c.at, c.at + (t.since - t.recorded_at), t.calls, t.cost, t.held
     FROM chunk AS c JOIN templates AS t USING (place) ORDER BY c.id`);
   await database.query(`
     INSERT INTO events (intent_id, version, type, data, command_id, recorded_at)

@@ -33,6 +33,9 @@ import { readWait } from './read-wait.js';
 export const operatorKeys = Symbol('operator keys');
 export const policyTools = Symbol('tools of the policy service');
 
+/** Refusals of what may be sent again under the same step. */
+const mayBeRightLater: ReadonlySet<string> = new Set(['rate_limited', 'blocked_by_unknown']);
+
 /** Everything the policy service answers to. */
 @Controller()
 export class PolicyController {
@@ -84,7 +87,7 @@ export class PolicyController {
     } catch (error) {
       // Anything else than a refusal about the message itself is delivered again.
       if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
-      if (session && error.error.retryable && this.later(message, session, error.error)) return;
+      if (session && mayBeRightLater.has(error.error.code) && this.later(message, session, error.error)) return;
       const credential = headers.get('Authorization') ?? '';
       await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
     }

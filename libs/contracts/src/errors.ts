@@ -36,7 +36,7 @@ export const errorKinds = {
   budget_exhausted: { http: 429, category: 'policy', nextAction: 'stop', retryable: false },
   rate_limited: { http: 429, category: 'policy', nextAction: 'wait', retryable: true },
   duplicate_business_operation: { http: 409, category: 'conflict', nextAction: 'check_outcome', retryable: false },
-  blocked_by_unknown: { http: 409, category: 'conflict', nextAction: 'check_outcome', retryable: true },
+  blocked_by_unknown: { http: 409, category: 'conflict', nextAction: 'check_outcome', retryable: false },
   paused: { http: 423, category: 'policy', nextAction: 'wait', retryable: true },
   idempotency_conflict: { http: 422, category: 'conflict', nextAction: 'stop', retryable: false },
   conflict: { http: 409, category: 'conflict', nextAction: 'check_outcome', retryable: false },
