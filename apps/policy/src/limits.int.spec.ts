@@ -216,6 +216,28 @@ describe('a budget', () => {
     expect(await stores[1]?.intents.load(first.proposal.intentId)).toMatchObject({ state: 'authorized' });
   });
 
+  test('of time says nothing about what comes when the run is over: that is recorded, and expires', async () => {
+    const run = {
+      id: `run_${ulid()}`,
+      tenant: 'acme',
+      user: 'ada',
+      profile: 'batch',
+      permissions: ['all'],
+      phase: null,
+    } as const;
+    const budgets = { ...noBudgets, wallClockMs: 200 };
+    const { expiresAt } = await (stores[0] as Store).runs.open({ ...run, openedBy: 'spec', budgets }, 200);
+    const session = { ...run, runId: run.id, expiresAt };
+    await expect.poll(() => Date.now()).toBeGreaterThan(expiresAt);
+    await expect.poll(async () => (await submit(session, 'orders.get')).state).toBe('authorized');
+    const late = await submit(session, 'orders.get');
+    const command = { type: 'start_attempt', attemptId: ulid() } as const;
+    const { intentId } = late.proposal;
+    expect(await (stores[0] as Store).door.execute({ intentId, command })).toMatchObject({
+      intent: { state: 'expired' },
+    });
+  });
+
   test('is not touched by what is denied, repeated or done in a sandbox', async () => {
     const session = await openRun({ destructive: 1, calls: 4 });
     const sandboxed = await submit(session, 'orders.refund', 'o', { sandbox: true });

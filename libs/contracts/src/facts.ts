@@ -34,6 +34,7 @@ export interface Facts {
     readonly taintedBy: string | null;
     readonly openedAt: number;
     readonly actsUntil: number | null;
+    readonly expiresAt: number;
     readonly budgets: Omit<Budgets, 'wallClockMs'>;
     readonly used: Holdings;
     /** The newest first; empty where nobody asked. */

@@ -15,10 +15,11 @@ const kinds = [
 /** A run may take no more than it was given, what is under way and what nobody knows the end of included. */
 export function exhausted(
   { takes, tool }: Call,
-  { budgets, used, actsUntil, openedAt }: Run,
+  { budgets, used, actsUntil, openedAt, expiresAt }: Run,
   now: number,
 ): Objection | null {
-  if (actsUntil !== null && now >= actsUntil) {
+  // Once the run is over altogether, what comes late is recorded and expires.
+  if (actsUntil !== null && now >= actsUntil && now < expiresAt) {
     const seconds = (ms: number) => Math.floor(ms / 1_000);
     const inputs = { which: 'wallClock', used: seconds(now - openedAt), limit: seconds(actsUntil - openedAt) };
     return objection(`The time of this run for calls is over (${inputs.limit} s)`, inputs);

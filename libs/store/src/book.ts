@@ -136,10 +136,21 @@ function usedBy({ calls, mutating, destructive, cost }: RunFactsRow): Holdings {
 }
 
 function runOf({ row, used, past }: Account): NonNullable<Facts['run']> {
-  const { revision, phase, closed, taintedBy, openedAt, actsUntil, maxCalls, maxMutating, maxDestructive, maxCost } =
-    row;
+  const {
+    revision,
+    phase,
+    closed,
+    taintedBy,
+    openedAt,
+    actsUntil,
+    expiresAt,
+    maxCalls,
+    maxMutating,
+    maxDestructive,
+    maxCost,
+  } = row;
   return {
-    ...{ revision, phase, closed, taintedBy, openedAt, actsUntil, used, past },
+    ...{ revision, phase, closed, taintedBy, openedAt, actsUntil, expiresAt, used, past },
     budgets: { calls: maxCalls, mutating: maxMutating, destructive: maxDestructive, costMicros: maxCost },
   };
 }

@@ -39,7 +39,8 @@ export const append = {
         coalesce(x.calls, r.calls) AS calls, coalesce(x.mutating, r.mutating) AS mutating,
         coalesce(x.destructive, r.destructive) AS destructive, coalesce(x.cost, r.cost) AS cost,
         r.closed_at IS NOT NULL OR r.revision <> x.revision OR r.stamp <> x.stamp
-          OR (d.calls > 0 AND (coalesce(x.calls, r.calls) + d.calls > r.max_calls OR to_timestamp(clock.now / 1000) >= r.acts_until))
+          OR (d.calls > 0 AND (coalesce(x.calls, r.calls) + d.calls > r.max_calls 
+            OR (to_timestamp(clock.now / 1000) >= r.acts_until AND to_timestamp(clock.now / 1000) < r.expires_at)))
           OR (d.mutating > 0 AND coalesce(x.mutating, r.mutating) + d.mutating > r.max_mutating)
           OR (d.destructive > 0 AND coalesce(x.destructive, r.destructive) + d.destructive > r.max_destructive)
           OR (d.cost > 0 AND coalesce(x.cost, r.cost) + d.cost > r.max_cost) AS unfit

@@ -20,6 +20,7 @@ export const loadFacts = {
       (SELECT json_agg(r) FROM (
         SELECT r.id, r.revision, r.stamp, r.phase, r.closed_at IS NOT NULL AS closed, r.tainted_by AS "taintedBy",
           ${ms('r.opened_at')} AS "openedAt", ${ms('r.acts_until')} AS "actsUntil",
+          ${ms('r.expires_at')} AS "expiresAt",
           r.max_calls AS "maxCalls", r.max_mutating AS "maxMutating", r.max_destructive AS "maxDestructive", r.max_cost AS "maxCost",
           u.calls, u.mutating, u.destructive, u.cost, past.list AS past
         FROM runs AS r
@@ -82,6 +83,7 @@ export interface RunFactsRow {
   readonly taintedBy: string | null;
   readonly openedAt: number;
   readonly actsUntil: number | null;
+  readonly expiresAt: number;
   readonly maxCalls: number | null;
   readonly maxMutating: number | null;
   readonly maxDestructive: number | null;
