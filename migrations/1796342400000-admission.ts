@@ -59,7 +59,7 @@ export class Admission1796342400000 implements MigrationInterface {
     await runner.query('CREATE INDEX intents_alike ON intents (likeness, recorded_at) WHERE likeness IS NOT NULL');
     await runner.query(`
       CREATE TABLE yields (
-        run_id text NOT NULL,
+        run_id text COLLATE "C" NOT NULL,
         digest text NOT NULL,
         source text NOT NULL,
         PRIMARY KEY (run_id, digest, source)

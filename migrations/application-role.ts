@@ -41,10 +41,11 @@ async function stateRights(runner: QueryRunner, { name, password }: ApplicationR
     `REVOKE ALL ON migrations, events, tool_contracts, intents, runs, dead_messages, outbox, lookup_receipts, pauses, yields, rate_buckets FROM ${role}`,
   );
   await runner.query(`GRANT SELECT ON migrations TO ${role}`);
-  await runner.query(`GRANT SELECT, INSERT ON events, tool_contracts, yields TO ${role}`);
+  await runner.query(`GRANT SELECT, INSERT ON events, tool_contracts TO ${role}`);
   await runner.query(
     `GRANT SELECT, INSERT, UPDATE ON intents, runs, dead_messages, lookup_receipts, pauses, rate_buckets TO ${role}`,
   );
   await runner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON outbox TO ${role}`);
+  await runner.query(`GRANT SELECT, INSERT, DELETE ON yields TO ${role}`);
   await runner.query(`GRANT EXECUTE ON FUNCTION ensure_event_partitions(integer) TO ${role}`);
 }

@@ -152,7 +152,7 @@ CREATE TABLE tool_contracts (
 );
 
 CREATE TABLE yields (
-  run_id text NOT NULL,
+  run_id text COLLATE "C" NOT NULL,
   digest text NOT NULL,
   source text NOT NULL,
   CONSTRAINT yields_pkey PRIMARY KEY (run_id, digest, source)
@@ -213,4 +213,4 @@ GRANT INSERT, SELECT, UPDATE ON pauses TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON rate_buckets TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON runs TO intendant_app;
 GRANT INSERT, SELECT ON tool_contracts TO intendant_app;
-GRANT INSERT, SELECT ON yields TO intendant_app;
+GRANT DELETE, INSERT, SELECT ON yields TO intendant_app;

@@ -43,6 +43,8 @@ export class Reconciler {
       return 0;
     };
     this.loops.push(new Loop({ name: 'partitions', idleMs: housekeepingMs, logger, runOnce: housekeeping }));
+    const forget = () => store.sweeps.pruneYields();
+    this.loops.push(new Loop({ name: 'identifiers', idleMs: housekeepingMs, logger, runOnce: forget }));
     const readMs = () => store.sweeps.oldestUnknownMs();
     this.loops.push(watchAge({ name: 'age of the oldest unknown', gauge: oldest, readMs, logger }));
   }
@@ -64,6 +66,8 @@ export class Reconciler {
     const counts: Record<string, Swept> = {};
     for (const sweeper of this.sweepers) counts[sweeper.name] = await this.attempt(sweeper);
     const partitions = async () => ({ found: 0, changed: await this.store.sweeps.ensureEventPartitions(), failed: 0 });
+    const forget = async () => ({ found: 0, changed: await this.store.sweeps.pruneYields(), failed: 0 });
+    counts['identifiers'] = await this.attempt({ name: 'identifiers', runOnce: forget });
     counts['event-partitions'] = await this.attempt({ name: 'event-partitions', runOnce: partitions });
     return counts;
   }

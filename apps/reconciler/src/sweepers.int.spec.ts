@@ -505,6 +505,7 @@ describe('the reconciler', () => {
       'poll-accepted',
       'review-committed',
       'announce-again',
+      'identifiers',
       'event-partitions',
     ]);
     expect(counts['rescue-stuck']).toEqual({ found: 1, changed: 1, failed: 0 });

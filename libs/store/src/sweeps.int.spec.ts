@@ -1,6 +1,7 @@
 import type { Ring } from '@intendant/contracts';
 import { createDatabase, type TestDatabase } from '@intendant/testing';
 import pg from 'pg';
+import { ulid } from 'ulid';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { due, given, report, start, terms } from './given.spec-helper.js';
 import { Store } from './store.js';
@@ -197,4 +198,16 @@ test('the oldest unknown outcome is told by how long it has been so; other state
   const age = await store.sweeps.oldestUnknownMs();
   expect(age).toBeGreaterThanOrEqual(120_000);
   expect(age).toBeLessThan(180_000);
+});
+
+test('identifiers are forgotten once no run can use them any more, some at a time', async () => {
+  const of = (ageHours: number) => `run_${ulid(Date.now() - ageHours * 3_600_000)}`;
+  const [old, older, fresh] = [of(49), of(500), of(47)];
+  for (const run of [old, older, fresh]) {
+    await database.query("INSERT INTO yields (run_id, digest, source) VALUES ($1, 'a', 's'), ($1, 'b', 's')", [run]);
+  }
+  expect(await store.sweeps.pruneYields(3)).toBe(3);
+  expect(await store.sweeps.pruneYields()).toBe(1);
+  expect(await store.sweeps.pruneYields()).toBe(0);
+  expect(await database.query('SELECT DISTINCT run_id FROM yields')).toEqual([{ run_id: fresh }]);
 });

@@ -4,7 +4,15 @@ import type { Pool } from 'pg';
 import { answering } from './errors.js';
 import type { Outbox } from './outbox.js';
 import { announceAgainMs } from './projection.js';
-import { claimDue, claimExpired, claimUnheard, giveBack, insertDoorbell, oldestUnknown } from './sql/sweeps.js';
+import {
+  claimDue,
+  claimExpired,
+  claimUnheard,
+  giveBack,
+  insertDoorbell,
+  oldestUnknown,
+  pruneYields,
+} from './sql/sweeps.js';
 
 export interface Due {
   readonly intentId: string;
@@ -59,6 +67,12 @@ export class Sweeps {
   async oldestUnknownMs(): Promise<number> {
     const { rows } = await this.pool.query<{ ms: number | null }>({ ...oldestUnknown });
     return rows[0]?.ms ?? 0;
+  }
+
+  /** Forgets identifiers that no run can use any more; how many. */
+  async pruneYields(limit = 10_000): Promise<number> {
+    const { rowCount } = await this.pool.query({ ...pruneYields, values: [limit] });
+    return rowCount ?? 0;
   }
 
   /** Makes room for the events of the coming months. */

@@ -57,6 +57,17 @@ export const oldestUnknown = {
     WHERE state = 'unknown' AND wake_at IS NOT NULL`,
 };
 
+/**
+ * Up to $1 identifiers of runs that were opened two days ago or earlier: none lives that long. Ids of runs begin with the time
+ * they were made at.
+ */
+export const pruneYields = {
+  name: 'prune_yields',
+  text: `
+    DELETE FROM yields WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM yields WHERE run_id < 'run_' || intent_id_at(statement_timestamp() - interval '2 days') LIMIT $1))`,
+};
+
 /** One doorbell for all that are named. */
 export const insertDoorbell = {
   name: 'insert_doorbell',
