@@ -96,6 +96,24 @@ describe('a service that cannot start says why, what to do, and ends with 1', ()
     }
   });
 
+  test('when a policy file has mistakes, each with its line and what would be right', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'intendant-policy-'));
+    const rule = (name: string, when: string) => `  - { name: ${name}, when: "${when}", then: deny, message: x }\n`;
+    await writeFile(
+      path.join(folder, 'a.policy.yaml'),
+      `apiVersion: intendant/policy/v1\nrules:\n${rule('one', 'args.amount >')}${rule('two', 'sesion.user == 1')}  - { name: three, tools: [effects.keyd], then: deny, message: x }\n`,
+    );
+    try {
+      const said = await refusal('policy', { INTENDANT_POLICY_DIR: folder });
+      expect(said).toMatch(/a\.policy\.yaml:3: rules\.0\.when/);
+      expect(said).toMatch(/a\.policy\.yaml:4: rules\.1\.when.*session/);
+      expect(said).toMatch(/a\.policy\.yaml:5: rules\.2\.tools\.0.*did you mean effects\.keyed\?/);
+      expect(await refusal('policy', { INTENDANT_POLICY_DIR: path.join(folder, 'nowhere') })).toContain('nowhere');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test('when NATS cannot be reached', async () => {
     const port = await silentPort();
     const said = await refusal('dispatcher', { INTENDANT_NATS_URL: `nats://user:s3cret@127.0.0.1:${port}` });
