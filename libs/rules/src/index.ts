@@ -1,4 +1,5 @@
 export { judge, type Verdict } from './judge.js';
+export { judgeCall, restrictionOfRun } from './judge-call.js';
 export { policyFileSchema } from './policy-file-schema.js';
 export type { Ceilings, Kind, PolicySet, Restriction, Rule, ServiceKeyPolicy, ToolPatterns } from './policy-set.js';
 export { type PolicyText, parsePolicyFiles, readPolicyFiles } from './read-policy-files.js';
