@@ -8,9 +8,9 @@ const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T
 
 /**
  * Decisions of admission, the oldest first: at most $6 of tenant $4 about tool $5 (null: all), after the intent $3 (null:
- * from the first), since $1 ms since the epoch or, where that is null, in the last $2 ms. An intent is there from when its
- * id was made, so what follows from a page is found without reading what was before it. One row at least: it tells since
- * when they are, without an intent where there are none.
+ * from the first), since $1 ms since the epoch or, where that is null, in the last $2 ms. Both bounds are
+ * conditions on the id, so what follows from a page is found without reading what was before it. One row at least: it tells
+ * since when they are, without an intent where there are none.
  */
 export const listDecisions = {
   name: 'list_decisions',
@@ -28,7 +28,7 @@ export const listDecisions = {
           'restrictions', r.restrictions) END AS run
       FROM (
         SELECT * FROM intents
-        WHERE id >= intent_id_at(c.since) AND ($3::text IS NULL OR id > $3)
+        WHERE id >= intent_id_at(c.since) AND id > coalesce($3::text, '')
           AND ($4::text IS NULL OR tenant = $4) AND ($5::text IS NULL OR tool = $5)
         ORDER BY id LIMIT $6
       ) AS i
