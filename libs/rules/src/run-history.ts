@@ -56,7 +56,7 @@ export class RunHistories {
   before({ intentId, runId, at, run, taintedBy }: RecordedDecision): Before {
     if (run === null || run.openedAt < this.completeFrom) return { known: false, why: 'history_cut' };
     const calls = this.callsOf(runId);
-    // Of what was recorded in one transaction nobody has kept which came first.
+    // Calls that are made at once share a transaction and its time; nobody has kept which of them came first.
     if (calls.some(({ decision }) => decision.at === at && decision.intentId !== intentId)) {
       return { known: false, why: 'same_moment' };
     }
