@@ -96,6 +96,21 @@ module.exports = {
       ['libs/intent', 'libs/contracts', 'libs/tools', 'libs/cel'],
       'Policy files and what follows from them for given facts; who loads the facts and records the verdict is elsewhere.',
     ),
+    {
+      name: 'rules-do-no-io',
+      comment:
+        'What rules decide follows from the files and facts they are given; the loader of tools reads the files.',
+      severity: 'error',
+      from: room('libs/rules'),
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'only-policy-judges',
+      comment: 'The command line tries rules out; a second service that judges by them would be a second answer.',
+      severity: 'error',
+      from: { path: '^(apps|libs|examples|migrations)/', pathNot: ['^apps/(policy|cli)/', '^libs/rules/', specs] },
+      to: { path: '^libs/rules/' },
+    },
     may(
       'policy-room',
       'libs/policy',

@@ -14,6 +14,8 @@ const mistakes = [
   ['libs/cel/src/outward.ts', '@intendant/contracts', 'cel-room'],
   ['libs/tools/src/outward.ts', '@intendant/upstream', 'tools-room'],
   ['libs/rules/src/outward.ts', '@intendant/store', 'rules-room'],
+  ['libs/rules/src/file.ts', 'node:fs', 'rules-do-no-io'],
+  ['apps/dispatcher/src/judges.ts', '@intendant/rules', 'only-policy-judges'],
   ['libs/tools/src/values.ts', '@intendant/intent', 'only-types-of-intent'],
   ['libs/policy/src/outward.ts', '@intendant/store', 'policy-room'],
   ['libs/policy/src/file.ts', 'node:fs', 'policy-does-no-io'],

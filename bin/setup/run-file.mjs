@@ -22,6 +22,7 @@ export function describeStack({ credentials, ownerUrl, appUrl, natsUrl, postgres
     databaseUrl: appUrl,
     ownerDatabaseUrl: ownerUrl,
     toolsDir: environment.INTENDANT_TOOLS_DIR,
+    policyDir: environment.INTENDANT_POLICY_DIR && path.resolve(environment.INTENDANT_POLICY_DIR),
     egressPrivate: environment.INTENDANT_EGRESS_PRIVATE,
     tenant: credentials.tenant,
     serviceKey: credentials.serviceKey,

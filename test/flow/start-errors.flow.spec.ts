@@ -105,9 +105,9 @@ describe('a service that cannot start says why, what to do, and ends with 1', ()
     );
     try {
       const said = await refusal('policy', { INTENDANT_POLICY_DIR: folder });
-      expect(said).toMatch(/a\.policy\.yaml:3: rules\.0\.when/);
-      expect(said).toMatch(/a\.policy\.yaml:4: rules\.1\.when.*session/);
-      expect(said).toMatch(/a\.policy\.yaml:5: rules\.2\.tools\.0.*did you mean effects\.keyed\?/);
+      expect(said).toMatch(/a\.policy\.yaml:3 rules\.0\.when/);
+      expect(said).toMatch(/a\.policy\.yaml:4 rules\.1\.when.*session/);
+      expect(said).toMatch(/a\.policy\.yaml:5 rules\.2\.tools\.0.*did you mean effects\.keyed\?/);
       expect(await refusal('policy', { INTENDANT_POLICY_DIR: path.join(folder, 'nowhere') })).toContain('nowhere');
     } finally {
       await rm(folder, { recursive: true });

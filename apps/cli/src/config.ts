@@ -86,6 +86,7 @@ export class Settings {
         INTENDANT_DATABASE_URL: text(this.run['databaseUrl']),
         INTENDANT_NATS_URL: text(this.run['natsUrl']),
         INTENDANT_TOOLS_DIR: text(this.run['toolsDir']),
+        INTENDANT_POLICY_DIR: text(this.run['policyDir']),
         INTENDANT_EGRESS_PRIVATE: text(this.run['egressPrivate']),
         DEMO_UPSTREAM_URL: text(this.run['upstreamUrl']),
       }),

@@ -12,6 +12,8 @@ import { addPause } from './commands/pause.js';
 import { addPauses } from './commands/pauses.js';
 import { addReconcile } from './commands/reconcile.js';
 import { addResume } from './commands/resume.js';
+import { addRulesLint } from './commands/rules-lint.js';
+import { addRulesTest } from './commands/rules-test.js';
 import { addRunClose } from './commands/run-close.js';
 import { addRunOpen } from './commands/run-open.js';
 import { addRunPhase } from './commands/run-phase.js';
@@ -74,6 +76,9 @@ function program(context: Context): Command {
   addToolsList(tools, context);
   addToolsLint(tools, context);
   addToolsCertify(tools, context);
+  const rules = root.command('rules').description('policy files, and what they would decide');
+  addRulesLint(rules, context);
+  addRulesTest(rules, context);
   return root;
 }
 

@@ -56,6 +56,7 @@ describe('the gateway', () => {
       'get /readyz',
       'get /v1/dead-letters',
       'get /v1/dead-letters/{id}',
+      'get /v1/decisions',
       'get /v1/intents',
       'get /v1/intents/{intentId}',
       'get /v1/intents/{intentId}/events',

@@ -6,6 +6,7 @@ import { Authentication } from './authentication.js';
 import { parseBodies } from './body-parsers.js';
 import type { GatewayConfig } from './config.js';
 import { DeadLettersController } from './dead-letters.controller.js';
+import { DecisionsController } from './decisions.controller.js';
 import { earlyErrors } from './early-errors.js';
 import { HintsController } from './hints.controller.js';
 import { IntentsController } from './intents.controller.js';
@@ -36,6 +37,7 @@ export class GatewayModule {
         SubmitController,
         IntentsController,
         DeadLettersController,
+        DecisionsController,
         OperatorController,
         PausesController,
         HintsController,

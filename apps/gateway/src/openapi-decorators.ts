@@ -68,3 +68,16 @@ export const IntentFilters = (): MethodDecorator =>
     }),
     PageFilters(),
   );
+
+export const DecisionFilters = (): MethodDecorator =>
+  applyDecorators(
+    ApiQuery({
+      name: 'since',
+      required: true,
+      description: 'A duration that ends now, or a time (RFC 3339).',
+      example: '7d',
+    }),
+    ApiQuery({ name: 'tenant', required: false }),
+    ApiQuery({ name: 'tool', required: false, example: 'payments.refund.create' }),
+    PageFilters(),
+  );

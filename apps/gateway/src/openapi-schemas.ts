@@ -3,20 +3,20 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { states } from './queries.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Schema = Schemas[string];
+export type Schema = Schemas[string];
 
-const text = (description: string, example?: string): Schema => ({
+export const text = (description: string, example?: string): Schema => ({
   type: 'string',
   description,
   ...(example && { example }),
 });
-const optionalText = (description: string): Schema => ({ type: ['string', 'null'], description });
+export const optionalText = (description: string): Schema => ({ type: ['string', 'null'], description });
+export const list = (items: Schema): Schema => ({ type: 'array', items });
+export const anything: Schema = { type: 'object', additionalProperties: true };
 const optionalCount = (description: string): Schema => ({ type: ['integer', 'null'], description });
-const list = (items: Schema): Schema => ({ type: 'array', items });
-const anything: Schema = { type: 'object', additionalProperties: true };
 
 /** An object whose listed members are all there, but for the `optional` ones. */
-const object = (
+export const object = (
   properties: Record<string, Schema>,
   more: Partial<Schema & object> = {},
   optional: Record<string, Schema> = {},
@@ -125,7 +125,7 @@ export function refTo(name: keyof typeof schemas): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-const cursor = optionalText('Pass it as `cursor` for the next page; null on the last one.');
+export const cursor = optionalText('Pass it as `cursor` for the next page; null on the last one.');
 const deadMessage = object({
   id: text('Id of the message.'),
   subject: text('Where it was published.'),

@@ -1,7 +1,7 @@
 import { intentIdPattern, runIdPattern, tenantPattern, toolNamePattern } from '@intendant/contracts';
 import { type StateName, transitions } from '@intendant/intent';
 import { IsOptional } from 'class-validator';
-import { IsCount, IsDuration, IsLine, IsOneOf, IsShape } from './validators.js';
+import { IsCount, IsDuration, IsLine, IsOneOf, IsShape, IsSince } from './validators.js';
 
 const largestPage = 200;
 const defaultPage = 50;
@@ -28,6 +28,19 @@ export class PageQuery {
   @IsOptional()
   @IsCount(largestPage)
   limit?: string;
+}
+
+export class DecisionQuery extends PageQuery {
+  @IsSince(tenYears)
+  since!: string;
+
+  @IsOptional()
+  @IsShape(tenantPattern, 'the name of a tenant')
+  tenant?: string;
+
+  @IsOptional()
+  @IsShape(toolNamePattern, 'the name of a tool')
+  tool?: string;
 }
 
 export class IntentQuery extends PageQuery {

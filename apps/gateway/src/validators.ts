@@ -1,6 +1,7 @@
 import { expectedOfBudget, isBudgetCount, isLine, isProse, microsOf, parseDuration } from '@intendant/contracts';
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, ValidateBy, ValidateNested, type ValidationOptions } from 'class-validator';
+import { parseSince } from './since.js';
 
 /** Validators whose message is what was expected, as callers read it. */
 
@@ -21,6 +22,15 @@ export function IsDuration(maxMs: number): PropertyDecorator {
     return ms !== null && ms >= 1_000 && ms <= maxMs;
   };
   return rule('isDuration', fits, `a duration such as PT30M, 2h or 3600 (seconds), at most ${maxMs / 3_600_000}h`);
+}
+
+/** A moment, or a duration up to `maxMs` that ends now. */
+export function IsSince(maxMs: number): PropertyDecorator {
+  const fits = (value: unknown) => {
+    const since = typeof value === 'string' ? parseSince(value) : null;
+    return since !== null && ('at' in since || (since.forMs >= 1_000 && since.forMs <= maxMs));
+  };
+  return rule('isSince', fits, 'a duration such as 7d or PT30M, or a time such as 2026-01-31T12:00:00Z');
 }
 
 /** A whole number in decimal digits, as query strings carry it. */

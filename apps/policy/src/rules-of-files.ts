@@ -1,16 +1,16 @@
-import { CelError, compile } from '@intendant/cel';
+import { CelError } from '@intendant/cel';
 import type { Facts, Past, Restriction } from '@intendant/contracts';
 import { defaultCeiling, type Written } from '@intendant/policy';
 import {
   covers,
   judge,
+  judgeCall,
   needsRun,
   type PolicySet,
   type Restriction as ReadRestriction,
   type Facts as RuleFacts,
-  refusalBy,
+  restrictionOfRun,
   restrictionsOf,
-  restrictionVariables,
 } from '@intendant/rules';
 import { costOfCall } from '@intendant/tools';
 import type { OpeningRules } from './opening.js';
@@ -23,12 +23,10 @@ const mostKept = 1_000;
 export function rulesOfFiles(set: PolicySet): WrittenRules {
   const compiled = new Map<string, ReadRestriction>();
   const ready = (restriction: Restriction, index: number): ReadRestriction => {
-    const known = compiled.get(restriction.allow);
+    const known = compiled.get(restriction.allow) ?? restrictionOfRun(restriction, index);
     if (compiled.size >= mostKept) compiled.clear();
-    const allow = known?.allow ?? compile(restriction.allow, restrictionVariables);
-    const read = { ...restriction, name: `run.restrict.${index}`, allow };
-    compiled.set(restriction.allow, read);
-    return read;
+    compiled.set(restriction.allow, known);
+    return { ...restriction, name: `run.restrict.${index}`, allow: known.allow };
   };
   return {
     version: set.version,
@@ -38,15 +36,10 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
     needRun: (question) =>
       needsRun(set, question.session.tenant, question.tool.name) && judge(set, factsOf(question)).error !== null,
     judge: (question) => {
-      const facts = factsOf(question);
       const { openedBy, session, tool } = question;
       const ofRun = question.restrictions.map(ready).filter(({ tools }) => covers(tools, tool.name));
-      const refusal = refusalBy([...restrictionsOf(set, openedBy, session.tenant, tool.name), ...ofRun], facts);
-      if (refusal) {
-        const { restriction: rule, message, inputs, error } = refusal;
-        return { kind: 'deny', rule, message, inputs: error === null ? inputs : { ...inputs, error } };
-      }
-      const { kind, rule, message, inputs, error } = judge(set, facts);
+      const restrictions = [...restrictionsOf(set, openedBy, session.tenant, tool.name), ...ofRun];
+      const { kind, rule, message, inputs, error } = judgeCall(set, restrictions, factsOf(question));
       return {
         kind,
         rule,
@@ -78,9 +71,9 @@ export function openingRulesOf(set: PolicySet): OpeningRules {
 }
 
 /** Why a restriction that somebody wants to open a run with is none; null where it is one. */
-export function restrictionMistake({ allow }: Restriction): string | null {
+export function restrictionMistake(restriction: Restriction): string | null {
   try {
-    compile(allow, restrictionVariables);
+    restrictionOfRun(restriction, 0);
     return null;
   } catch (error) {
     if (error instanceof CelError) return error.message;

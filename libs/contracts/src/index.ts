@@ -8,6 +8,7 @@ export * from './opened-run.js';
 export * from './pause.js';
 export * from './permit.js';
 export * from './public-events.js';
+export * from './recorded-decision.js';
 export * from './restriction.js';
 export * from './result.js';
 export * from './ring.js';

@@ -1,4 +1,4 @@
-import type { Facts, Session, ToolDefinition } from '@intendant/contracts';
+import { approvalOfAPerson, type Facts, type Session, type ToolDefinition } from '@intendant/contracts';
 import type { DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } from '@intendant/intent';
 import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
@@ -73,7 +73,7 @@ function byTheBook({ tool, written }: Call): Objection | null {
       ? `${why}. Nobody can be asked for approval here yet. Nothing was sent. Do not try again.`
       : `${why}. Nothing was sent. Do not try again, and do not change the call to get around this.`,
     inputs: written.inputs,
-    remedy: asks ? 'the approval of a person' : null,
+    remedy: asks ? approvalOfAPerson : null,
   };
 }
 

@@ -55,6 +55,8 @@ export interface PolicySet {
   readonly version: string;
   /** What happens to a call that no rule matches. */
   readonly default: 'allow' | 'deny';
+  /** What each file says, that of the whole deployment first if there is one, then by tenant. */
+  readonly files: readonly PolicyFile[];
   /** Those of the whole deployment and the tenant's own, in the order of their names. */
   rulesFor(tenant: string): readonly Rule[];
   /** Null: the files say nothing of this key. */
@@ -83,6 +85,7 @@ export function policySetOf(files: readonly PolicyFile[], version: string): Poli
   return {
     version,
     default: general?.default ?? 'allow',
+    files: files.toSorted((a, b) => ((a.tenant ?? '') < (b.tenant ?? '') ? -1 : 1)),
     rulesFor: (tenant) => rules.get(tenant) ?? everyones,
     serviceKey: (name, tenant) => own.get(tenant)?.serviceKeys.get(name) ?? general?.serviceKeys.get(name) ?? null,
     rates: (tenant) => ({ perTenant: own.get(tenant)?.perTenant ?? general?.perTenant ?? null }),

@@ -8,6 +8,9 @@ import { restrictionVariables, ruleVariables } from './variables.js';
 
 type Path = readonly string[];
 
+/** In place of a rule, where the cost of a call cannot be told. */
+export const uncounted = 'cost';
+
 /**
  * What one file says. Mistakes are reported to the source, and the answer is worth nothing then.
  *
@@ -37,10 +40,13 @@ function readRule(source: ToolSource, path: Path, tools: readonly string[]): Rul
   if (message === null && then !== 'allow') {
     source.report([...path, 'message'], 'missing; must tell the agent why');
   }
+  const name = source.text(...path, 'name') ?? '';
+  if (name === uncounted)
+    source.report([...path, 'name'], 'is what stands for a cost that cannot be told; must be another name');
   const when =
     source.value(...path, 'when') === undefined ? null : readExpression(source, [...path, 'when'], ruleVariables);
   return {
-    name: source.text(...path, 'name') ?? '',
+    name,
     tools: readTools(source, [...path, 'tools'], tools),
     when,
     then,

@@ -2,6 +2,7 @@ export { clockToleranceMs } from '@intendant/contracts';
 export type { LateEvidence } from './batch.js';
 export type { ConnectionOptions } from './connection.js';
 export type { DeadMessage, ReceivedMessage, WholeDeadMessage } from './dead-messages.js';
+export type { DecisionFilter, Decisions } from './decisions.js';
 export type { Addressed, Door, DoorOptions } from './door.js';
 export { StoreUnavailable, StoreUnusable } from './errors.js';
 export type { Admission, Claim, Rate } from './facts.js';

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { type Connection, type ConnectionOptions, connect } from './connection.js';
 import { DeadMessages } from './dead-messages.js';
+import { Decisions } from './decisions.js';
 import { Door, type DoorOptions } from './door.js';
 import { Outbox } from './outbox.js';
 import { OutcomeWaiter } from './outcome-waiter.js';
@@ -17,6 +18,7 @@ import { type Difference, verifyReadModel } from './verify.js';
 export class Store {
   readonly door: Door;
   readonly intents: IntentReader;
+  readonly decisions: Decisions;
   readonly outcomes: OutcomeWaiter;
   readonly outbox: Outbox;
   readonly sweeps: Sweeps;
@@ -33,6 +35,7 @@ export class Store {
     this.pool = pool;
     this.dataSource = dataSource;
     this.intents = new IntentReader(pool, dataSource);
+    this.decisions = new Decisions(pool);
     this.outcomes = new OutcomeWaiter(this.intents);
     this.outbox = new Outbox(pool, options.publish);
     this.door = new Door(pool, this.outbox, options, (intents) => this.outcomes.tell(intents));

@@ -14,6 +14,7 @@ import type { Command } from 'commander';
 import { type Flags, Settings } from '../config.js';
 import type { Context } from '../context.js';
 import { CommandFailed } from '../errors.js';
+import { problemLine } from '../problem-line.js';
 import { type Columns, table } from '../table.js';
 
 const columns: Columns<Window> = {
@@ -35,8 +36,7 @@ export function addToolsLint(parent: Command, context: Context): void {
       const { tools, problems } = await check(path.resolve(context.directory, given), given, env);
       if (problems.length > 0) context.failed();
       if (options.json) return context.out(JSON.stringify({ tools: tools.map(asJson), problems }));
-      for (const { file, line, field, message } of problems)
-        context.out(`${file}:${line}${field && ` ${field}`}: ${message}`);
+      for (const problem of problems) context.out(problemLine(problem));
       for (const tool of tools) for (const line of describe(tool)) context.out(line);
       if (problems.length === 0) context.out(`${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}, no problems`);
     });

@@ -1,0 +1,148 @@
+import type { Expression } from '@intendant/cel';
+import { approvalOfAPerson, type RecordedDecision, type ToolDefinition } from '@intendant/contracts';
+import type { Verdict } from './judge.js';
+import { judgeCall, restrictionOfRun } from './judge-call.js';
+import type { Kind, PolicySet, Restriction } from './policy-set.js';
+import { uncounted } from './read-policy-file.js';
+import { restrictionsOf } from './restrictions.js';
+import { RunHistories } from './run-history.js';
+import { covers } from './tool-patterns.js';
+import type { Facts } from './variables.js';
+
+/** Why nobody can say what the rules would decide. */
+export type Unknowable =
+  /** It was decided before there were policy files: what they look at was not recorded. */
+  | 'before_policies'
+  /** Nothing is recorded of its run. */
+  | 'no_run'
+  | 'tool_not_loaded'
+  /** The tool has another version now. */
+  | 'tool_changed'
+  /** A rule looks at arguments that are too long to be told. */
+  | 'arguments_too_long'
+  /** A rule looks at what the run has done, which began before the decisions that are there. */
+  | 'history_cut'
+  /** A rule looks at what the run has done, and another call of it was recorded at the same moment. */
+  | 'same_moment';
+
+/** What other rules make of a decision. */
+export type Replayed =
+  | { readonly kind: 'unchanged' }
+  /** Denied by something else, which comes before the rules or is not written in them. */
+  | { readonly kind: 'not_by_rules' }
+  | { readonly kind: 'changed'; readonly from: Kind; readonly to: Kind; readonly verdict: Verdict }
+  /** `rule`: the one that would have to be asked; null where it is not about one. */
+  | { readonly kind: 'unknowable'; readonly why: Unknowable; readonly rule: string | null };
+
+/** What decisions are judged by anew. */
+export interface Candidate {
+  readonly set: PolicySet;
+  readonly tools: readonly Pick<ToolDefinition, 'name' | 'version' | 'permission' | 'reversible'>[];
+}
+
+/**
+ * Judges decisions anew, each by what had really happened before it, whatever would have come of another decision.
+ *
+ * @param decisions all of some time, of at least one tenant, in any order.
+ * @param completeFrom as the time of a change; of runs that were opened earlier, calls may be missing.
+ */
+export function replay(
+  candidate: Candidate,
+  decisions: readonly RecordedDecision[],
+  completeFrom: string,
+): Map<RecordedDecision, Replayed> {
+  const judging = new Judging(candidate, new RunHistories(decisions, completeFrom));
+  return new Map(decisions.map((decision) => [decision, judging.judge(decision)]));
+}
+
+/** What was decided; a demand for approval is recorded as the denial that it comes to. */
+export function kindOf({ decision, wouldAllow }: RecordedDecision): Kind {
+  if (decision === 'allow') return 'allow';
+  return wouldAllow === approvalOfAPerson ? 'require_approval' : 'deny';
+}
+
+type Tool = Candidate['tools'][number];
+type Run = NonNullable<RecordedDecision['run']>;
+
+class Judging {
+  private readonly tools: ReadonlyMap<string, Tool>;
+  /** By run. */
+  private readonly ready = new Map<string, readonly Restriction[]>();
+
+  constructor(
+    private readonly candidate: Candidate,
+    private readonly histories: RunHistories,
+  ) {
+    this.tools = new Map(candidate.tools.map((tool) => [tool.name, tool]));
+  }
+
+  judge(decision: RecordedDecision): Replayed {
+    if (!isByRules(decision)) return { kind: 'not_by_rules' };
+    if (decision.reasons === null) return unknowable('before_policies');
+    if (decision.run === null) return unknowable('no_run');
+    const tool = this.tools.get(decision.tool);
+    if (tool === undefined) return unknowable('tool_not_loaded');
+    if (tool.version !== decision.toolVersion) return unknowable('tool_changed');
+    return this.judgeBy(decision, decision.run, tool);
+  }
+
+  private judgeBy(decision: RecordedDecision, run: Run, tool: Tool): Replayed {
+    const { set } = this.candidate;
+    const { tenant, args } = decision;
+    const restrictions = [
+      ...restrictionsOf(set, run.openedBy, tenant, tool.name),
+      ...this.restrictionsOfRun(decision.runId, run).filter(({ tools }) => covers(tools, tool.name)),
+    ];
+    const rules = set.rulesFor(tenant).filter(({ tools }) => covers(tools, tool.name));
+    const before = rules.some(({ usesRun }) => usesRun) ? this.histories.before(decision) : null;
+    const facts = { ...factsOf(decision, run, tool), run: before?.known ? before.facts : null };
+
+    /** Why what an expression looks at is not known; null where it is. */
+    const missing = (expression: Expression | null): Unknowable | null => {
+      const reads = (name: string) => expression?.reads.some(([variable]) => variable === name);
+      if (args === null && reads('args')) return 'arguments_too_long';
+      return before?.known === false && reads('run') ? before.why : null;
+    };
+    const answerable = restrictions.filter(({ allow }) => missing(allow) === null);
+    const clear = rules.filter(({ when }) => missing(when) === null);
+    const verdict = judgeCall({ ...set, rulesFor: () => clear }, answerable, facts);
+    // A rule that denies does so whatever the others say; anything else they may still change.
+    if (verdict.kind === 'deny' && verdict.rule !== null) return compared(decision, verdict);
+    const asked = [...restrictions.map(({ name, allow }) => ({ name, when: allow })), ...rules];
+    const dark = asked.find(({ when }) => missing(when) !== null);
+    const why = dark ? missing(dark.when) : null;
+    return dark && why ? { kind: 'unknowable', why, rule: dark.name } : compared(decision, verdict);
+  }
+
+  private restrictionsOfRun(runId: string, { restrictions }: Run): readonly Restriction[] {
+    const ready = this.ready.get(runId) ?? restrictions.map(restrictionOfRun);
+    this.ready.set(runId, ready);
+    return ready;
+  }
+}
+
+/** Whether other rules could make a difference: it was allowed, or rules or restrictions have denied it. */
+function isByRules({ decision, code, reasons }: RecordedDecision): boolean {
+  return decision === 'allow' || (code === 'rule_denied' && reasons?.rule !== uncounted);
+}
+
+function unknowable(why: Unknowable) {
+  return { kind: 'unknowable', why, rule: null } as const;
+}
+
+function compared(decision: RecordedDecision, verdict: Verdict): Replayed {
+  const from = kindOf(decision);
+  return verdict.kind === from ? { kind: 'unchanged' } : { kind: 'changed', from, to: verdict.kind, verdict };
+}
+
+function factsOf(
+  { tenant, user, phase, sandbox, effect, args, costMicros }: RecordedDecision,
+  { profile, permissions }: Run,
+  { name, version, permission, reversible }: Tool,
+): Omit<Facts, 'run'> {
+  return {
+    session: { tenant, user, profile, phase, permissions },
+    tool: { name, version, effect, permission, reversible },
+    ...{ args: args ?? {}, sandbox, cost: costMicros / 1_000_000 },
+  };
+}
