@@ -48,6 +48,10 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
     [settled, waiting, dead].map((id) => ({ path: `/v1/intents/${id}`, foreign: 404 })),
   'GET /v1/intents/{intentId}/events': ({ settled, waiting, dead }) =>
     [settled, waiting, dead].map((id) => ({ path: `/v1/intents/${id}/events`, foreign: 404 })),
+  'GET /v1/decisions': () => [
+    { path: '/v1/decisions?since=1h', foreign: 'own' },
+    { path: '/v1/decisions?since=1h&tenant=acme', foreign: 403 },
+  ],
   'GET /v1/dead-letters': () => [{ foreign: 'own' }],
   'GET /v1/dead-letters/{id}': ({ dead, message }) =>
     [dead, message].map((id) => ({ path: `/v1/dead-letters/${id}`, foreign: 404 })),
