@@ -26,6 +26,7 @@ export class Admission1796342400000 implements MigrationInterface {
         ADD COLUMN mutating integer NOT NULL DEFAULT 0,
         ADD COLUMN destructive integer NOT NULL DEFAULT 0,
         ADD COLUMN cost bigint NOT NULL DEFAULT 0,
+        ADD COLUMN denied integer NOT NULL DEFAULT 0,
         ADD COLUMN tainted_by text`);
     // Rows of runs are changed with each intent now; room on their pages keeps that off the indexes.
     await runner.query('ALTER TABLE runs SET (fillfactor = 70)');
@@ -37,6 +38,7 @@ export class Admission1796342400000 implements MigrationInterface {
         ADD COLUMN operation text,
         ADD COLUMN operation_until timestamptz,
         ADD COLUMN likeness text`);
+    // What upstreams said is in there too, and not all of it can be read as JSON by the database; so it is taken as text.
     // What is recorded already takes what it has taken: requests that went out, or the one that may.
     await runner.query(`
       UPDATE intents AS i SET calls = CASE
@@ -48,8 +50,8 @@ export class Admission1796342400000 implements MigrationInterface {
           count(e.version) FILTER (WHERE e.type = 'corrected') > 0 AS corrected
         FROM intents AS r
         LEFT JOIN events AS e ON e.intent_id = r.id
-          AND (e.type = 'attempt_not_executed' AND e.data ->> 'sent' = 'false'
-            OR e.type = 'corrected' AND e.data ->> 'finding' <> 'second_effect')
+          AND (e.type = 'attempt_not_executed' AND e.data::text LIKE '%,"sent":false}'
+            OR e.type = 'corrected' AND substring(e.data::text FROM '"finding":"([a-z_]+)"') <> 'second_effect')
         GROUP BY r.id
       ) AS u
       WHERE u.id = i.id`);
@@ -83,6 +85,7 @@ export class Admission1796342400000 implements MigrationInterface {
       ALTER TABLE runs DROP COLUMN revision, DROP COLUMN stamp, DROP COLUMN sandbox,
         DROP COLUMN restrictions, DROP COLUMN max_calls, DROP COLUMN max_mutating,
         DROP COLUMN max_destructive, DROP COLUMN max_cost, DROP COLUMN acts_until, DROP COLUMN calls,
-        DROP COLUMN mutating, DROP COLUMN destructive, DROP COLUMN cost, DROP COLUMN tainted_by`);
+        DROP COLUMN mutating, DROP COLUMN destructive, DROP COLUMN cost, DROP COLUMN denied,
+        DROP COLUMN tainted_by`);
   }
 }

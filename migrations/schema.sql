@@ -137,6 +137,7 @@ CREATE TABLE runs (
   mutating integer NOT NULL DEFAULT 0,
   destructive integer NOT NULL DEFAULT 0,
   cost bigint NOT NULL DEFAULT 0,
+  denied integer NOT NULL DEFAULT 0,
   tainted_by text,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_profile_check CHECK ((profile = ANY (ARRAY['interactive'::text, 'batch'::text])))

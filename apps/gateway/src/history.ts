@@ -8,8 +8,14 @@ export function timeline(history: readonly RecordedEvent[]): EventEntry[] {
   return history.map(({ version, at, event }) => ({ version, at, ...event }));
 }
 
-/** As an agent may see it: nothing that the runtime filled in for the upstream, and nothing of the tool's runtime layer. */
+/**
+ * As an agent may see it: nothing that the runtime filled in for the upstream, nothing of the tool's runtime layer, and not
+ * what admission went by. */
 export function asAgentsSeeIt(entry: EventEntry): object {
+  if (entry.type === 'authorized' || entry.type === 'denied') {
+    const { reasons: _, ...seen } = entry;
+    return seen;
+  }
   if (entry.type !== 'recorded') return entry;
   const { injected: _, key: __, terms: ___, contractDigest: ____, ...proposal } = entry.proposal;
   return { ...entry, proposal };

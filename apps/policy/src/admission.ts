@@ -11,7 +11,7 @@ import {
 } from '@intendant/tools';
 import { checkArguments, checkSandbox, findTool } from './check-proposed.js';
 import { ProposedCall, RunChanged } from './proposed-call.js';
-import { conflict, overloaded, paused, runClosed } from './refusals.js';
+import { conflict, contended, overloaded, paused, runClosed } from './refusals.js';
 import type { WrittenRules } from './written-rules.js';
 
 /** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
@@ -58,7 +58,7 @@ export class Admission {
         this.store.runs.forget(run.id);
       }
     }
-    throw overloaded();
+    throw contended();
   }
 
   private async admitIn(

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '@intendant/contracts';
-import { type JsonObject, type Operation, valuesAt } from '@intendant/intent';
+import { type Json, type JsonObject, type Operation, valuesAt } from '@intendant/intent';
 import type { NamedIdentifier, NamedRate } from '@intendant/policy';
 import { identifierDigest, isIdentifier } from '@intendant/store';
 import { sameness } from '@intendant/tools';
@@ -17,7 +17,7 @@ export function operationOf({ name, businessKey }: ToolDefinition, at: Place, ar
     digest: sameness(
       'operation',
       { ...at, tool: name },
-      fields.map((field) => valuesAt(args, field)),
+      fields.map((field) => plainAt(args, field)),
     ),
     windowMs,
   };
@@ -30,17 +30,22 @@ export function likenessOf({ name, similar }: ToolDefinition, at: Place, args: J
     sameness(
       'likeness',
       { ...at, tool: name },
-      similar.fields.map((field) => valuesAt(args, field)),
+      similar.fields.map((field) => plainAt(args, field)),
     )
   );
 }
 
-/** Values in the arguments that have to come from an earlier result. */
-export function identifiersOf({ identifiers }: ToolDefinition, args: JsonObject): NamedIdentifier[] {
+/** The number 7 and the text 7 are the same: which of them it is, the caller chooses. */
+function plainAt(args: JsonObject, field: string): Json[] {
+  return valuesAt(args, field).map((value) => (typeof value === 'number' ? String(value) : value));
+}
+
+/** Values in the arguments that have to come from an earlier result; what can name nothing comes from none. */
+export function identifiersOf({ identifiers }: ToolDefinition, args: JsonObject, sandbox: boolean): NamedIdentifier[] {
   return identifiers.flatMap(({ pointer, sources }) =>
     valuesAt(args, pointer)
-      .filter(isIdentifier)
-      .map((value) => ({ pointer, sources, digest: identifierDigest(value) })),
+      .filter((value) => value !== null)
+      .map((value) => ({ pointer, sources, digest: isIdentifier(value) ? identifierDigest(value, sandbox) : '' })),
   );
 }
 

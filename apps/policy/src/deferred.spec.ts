@@ -24,10 +24,19 @@ test('a tenant has so many places, whatever others do, and one that was decided 
 
 test('places of those that another replica has got are free again after a while', () => {
   let now = 0;
-  const deferred = new Deferred(1, () => now);
+  const deferred = new Deferred(1, 10, () => now);
   deferred.defer('acme', 'a', 100, 0);
   now = 199;
   expect(deferred.defer('acme', 'b', 100, 0)).toBeNull();
   now = 201;
   expect(deferred.defer('acme', 'b', 100, 0)).not.toBeNull();
+});
+
+test('all tenants together have so many places', () => {
+  const deferred = new Deferred(2, 3);
+  for (const tenant of ['a', 'b', 'c']) expect(deferred.defer(tenant, 'm', 100, 0)).not.toBeNull();
+  expect(deferred.defer('d', 'm', 100, 0)).toBeNull();
+  expect(deferred.defer('a', 'm', 100, 0), 'it has its place').not.toBeNull();
+  deferred.done('b', 'm');
+  expect(deferred.defer('d', 'm', 100, 0)).not.toBeNull();
 });

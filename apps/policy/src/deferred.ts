@@ -1,7 +1,8 @@
 import { monotonic } from '@intendant/runtime';
 
-/** Of one tenant, in one replica. JetStream holds 10,000 messages open over all of them. */
-const mostOfTenant = 1_000;
+/** Of one tenant and in all, in one replica. JetStream holds 10,000 messages open over all replicas, and others need some. */
+const mostOfTenant = 200;
+const mostInAll = 1_000;
 const longestMs = 30_000;
 /** Until somebody looks again whether an unknown outcome is known. */
 const holdMs = 2_000;
@@ -15,6 +16,7 @@ export class Deferred {
 
   constructor(
     private readonly most = mostOfTenant,
+    private readonly inAll = mostInAll,
     private readonly now: () => number = monotonic,
   ) {}
 
@@ -25,14 +27,14 @@ export class Deferred {
    */
   defer(tenant: string, id: string, retryAfterMs: number | null, random: number): number | null {
     const waiting = this.byTenant.get(tenant) ?? new Map<string, number>();
-    this.byTenant.set(tenant, waiting);
     waiting.delete(id);
-    if (waiting.size >= this.most) this.forgetOverdue(waiting);
-    if (waiting.size >= this.most) return null;
+    if (this.isFull(waiting)) this.forgetOverdue();
+    if (this.isFull(waiting)) return null;
     // So many share what becomes free; spread over the time it takes to serve them all, most find something.
     const all = retryAfterMs === null ? holdMs : retryAfterMs * (waiting.size + 1);
     const delayMs = Math.round(Math.min(longestMs, Math.max(retryAfterMs ?? 0, all * random, 50)));
     waiting.set(id, this.now() + 2 * delayMs);
+    this.byTenant.set(tenant, waiting);
     return delayMs;
   }
 
@@ -44,7 +46,17 @@ export class Deferred {
   }
 
   /** Another replica has got those, or they are gone. */
-  private forgetOverdue(waiting: Map<string, number>): void {
-    for (const [id, until] of waiting) if (until < this.now()) waiting.delete(id);
+  private forgetOverdue(): void {
+    for (const [tenant, waiting] of this.byTenant) {
+      for (const [id, until] of waiting) if (until < this.now()) waiting.delete(id);
+      if (waiting.size === 0) this.byTenant.delete(tenant);
+    }
+  }
+
+  private isFull(waiting: ReadonlyMap<string, number>): boolean {
+    if (waiting.size >= this.most) return true;
+    let all = 0;
+    for (const { size } of this.byTenant.values()) all += size;
+    return all >= this.inAll;
   }
 }

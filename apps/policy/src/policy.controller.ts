@@ -20,7 +20,7 @@ import {
 } from '@intendant/contracts';
 import { authorizeOperator, bearer, type KeyRing, type OperatorIdentity, RunTokens } from '@intendant/credentials';
 import { faultPoint } from '@intendant/runtime';
-import { Store, StoreUnavailable } from '@intendant/store';
+import { Contended, Store, StoreUnavailable } from '@intendant/store';
 import { type CatalogueEntry, catalogue, type ToolRegistry } from '@intendant/tools';
 import { Controller, Inject } from '@nestjs/common';
 import { Admission } from './admission.js';
@@ -29,6 +29,7 @@ import { Pausing } from './pausing.js';
 import { readFields } from './read-fields.js';
 import { readTraceparent } from './read-traceparent.js';
 import { readWait } from './read-wait.js';
+import { contended } from './refusals.js';
 
 export const operatorKeys = Symbol('operator keys');
 export const policyTools = Symbol('tools of the policy service');
@@ -178,6 +179,7 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
+    if (error instanceof Contended) throw contended();
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new Refusal(
       'unavailable',

@@ -46,7 +46,7 @@ export class ProposedCall {
     this.fingerprint = fingerprint(args);
     // What was not permitted was not checked either, and takes nothing.
     this.cost = permitted.allowed ? written.costOf(tool, args) : { ok: true, micros: 0 };
-    this.identifiers = permitted.allowed ? identifiersOf(tool, args) : [];
+    this.identifiers = permitted.allowed ? identifiersOf(tool, args, sandbox) : [];
     this.rates = ratesOf(tool, place, written.rateOf(session.tenant));
     const submission = {
       ...{
@@ -70,14 +70,15 @@ export class ProposedCall {
 
   /** For the door: decided as if nothing stood in its way, with a judge for when something does. */
   toRecord(): Addressed {
-    const { run, tool, permitted } = this.proposed;
-    const past = permitted.allowed && this.cost.ok && this.written.needRun(this.question(null));
+    const { run, session, tool, permitted } = this.proposed;
+    const past = permitted.allowed && this.written.needRun(session.tenant, tool);
     return {
       intentId: this.proposal.intentId,
       command: this.decided(null),
       admission: {
         claim: {
           ...{ runId: run.id, revision: run.revision, rates: this.rates, past },
+          exact: past || tool.similar?.mode === 'approve',
           alikeForMs: tool.similar?.windowMs ?? null,
           identifiers: this.identifiers.map(({ digest }) => digest),
         },
@@ -117,5 +118,5 @@ export class ProposedCall {
 /** What nobody can say the cost of is not done. */
 function uncounted(tool: ToolDefinition, error: string): Call['written'] {
   const message = `What ${tool.name} costs with these arguments cannot be told`;
-  return { kind: 'deny', rule: 'cost', message, inputs: { error } };
+  return { kind: 'deny', rule: 'cost', message, inputs: {}, error };
 }

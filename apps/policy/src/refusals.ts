@@ -9,6 +9,14 @@ export function overloaded(): Refusal {
   );
 }
 
+/** Others were faster each time. */
+export function contended(): Refusal {
+  return new Refusal(
+    'unavailable',
+    'Too much happens in this run at once. Nothing was recorded; send it again with the same step in a moment.',
+  );
+}
+
 export function runClosed(): Refusal {
   return new Refusal('run_closed', 'This run is closed. Nothing was recorded and nothing more can be done in it.');
 }

@@ -1,9 +1,8 @@
 import { CelError } from '@intendant/cel';
-import type { Facts, Past, Restriction } from '@intendant/contracts';
+import { type Facts, longestPast, type Past, type Restriction } from '@intendant/contracts';
 import { defaultCeiling, type Written } from '@intendant/policy';
 import {
   covers,
-  judge,
   judgeCall,
   needsRun,
   type PolicySet,
@@ -32,9 +31,7 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
     version: set.version,
     costOf: costOfCall,
     rateOf: (tenant) => set.rates(tenant).perTenant,
-    // A rule that does not get as far as looking at the run decides without it.
-    needRun: (question) =>
-      needsRun(set, question.session.tenant, question.tool.name) && judge(set, factsOf(question)).error !== null,
+    needRun: (tenant, { name }) => needsRun(set, tenant, name),
     judge: (question) => {
       const { openedBy, session, tool } = question;
       const ofRun = question.restrictions.map(ready).filter(({ tools }) => covers(tools, tool.name));
@@ -44,7 +41,8 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
         kind,
         rule,
         message: message ?? '',
-        inputs: error === null ? inputs : { ...inputs, error },
+        inputs,
+        error,
       } satisfies Written;
     },
   };
@@ -82,16 +80,24 @@ export function restrictionMistake(restriction: Restriction): string | null {
 }
 
 function factsOf({ session, tool, args, sandbox, cost, taintedBy, facts }: Question): RuleFacts {
-  const run = facts?.run ? runOf(facts.run, facts.now) : { tainted: taintedBy !== null };
+  const run = facts?.run ? runOf(facts.run, facts.now, sandbox) : { tainted: taintedBy !== null };
   return { session, tool, args, sandbox, cost: cost / micros, run };
 }
 
-function runOf({ used, past, openedAt, taintedBy }: NonNullable<Facts['run']>, now: number): RuleFacts['run'] {
+/** What was done in a sandbox is the past of what is done in one, and of nothing else. */
+function runOf(
+  { used, past, openedAt, taintedBy }: NonNullable<Facts['run']>,
+  now: number,
+  sandbox: boolean,
+): RuleFacts['run'] {
   const age = (at: number) => Math.max(0, (now - at) / 1_000);
   const told = ({ tool, effect, state, args, cost, at }: Past) => ({
     ...{ tool, effect, state, args: args ?? {}, cost: cost / micros },
     ageSeconds: age(at),
   });
+  const held = past.filter((each) => each.held);
+  const denied = past.filter(({ state }) => state === 'denied');
+  const ofKind = (list: readonly Past[]) => list.filter((each) => each.sandbox === sandbox).map(told);
   return {
     ageSeconds: age(openedAt),
     tainted: taintedBy !== null,
@@ -99,8 +105,9 @@ function runOf({ used, past, openedAt, taintedBy }: NonNullable<Facts['run']>, n
     mutating: used.mutating,
     destructive: used.destructive,
     cost: used.cost / micros,
-    history: past.filter(({ held }) => held).map(told),
-    denied: past.filter(({ state }) => state === 'denied').map(told),
+    // A rule that looks at what is not all there cannot be evaluated, and denies.
+    ...(held.length <= longestPast && { history: ofKind(held) }),
+    ...(denied.length <= longestPast && { denied: ofKind(denied) }),
   };
 }
 

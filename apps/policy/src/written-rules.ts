@@ -32,7 +32,7 @@ export interface WrittenRules {
   ): { readonly ok: true; readonly micros: number } | { readonly ok: false; readonly error: string };
   /** How often a tenant may call, whatever the tool; null: as often as it likes. */
   rateOf(tenant: string): { readonly count: number; readonly perMs: number } | null;
-  /** Whether what they say of this call depends on what the run has done. */
-  needRun(question: Question): boolean;
+  /** Whether what they say of this tool depends on what the run has done. */
+  needRun(tenant: string, tool: ToolDefinition): boolean;
   judge(question: Question): Written;
 }

@@ -7,6 +7,7 @@ export interface Past {
   readonly effect: Effect;
   readonly state: StateName;
   readonly held: boolean;
+  readonly sandbox: boolean;
   /** Millionths of a unit. */
   readonly cost: number;
   /** When it was recorded, in ms since the epoch. */
@@ -37,7 +38,12 @@ export interface Facts {
     readonly expiresAt: number;
     readonly budgets: Omit<Budgets, 'wallClockMs'>;
     readonly used: Holdings;
-    /** The newest first; empty where nobody asked. */
+    /** How many of its intents were denied. */
+    readonly denied: number;
+    /**
+     * The newest first; empty where nobody asked. More than {@link longestPast} that happened, or that were denied, are not
+     * all there.
+     */
     readonly past: readonly Past[];
   } | null;
   /** Who holds the operation; null: nobody. */
@@ -51,3 +57,6 @@ export interface Facts {
   /** Intents of the run of which it is not certain what happened, where identifiers are looked for. */
   readonly open: readonly (Other & { readonly tool: string })[];
 }
+
+/** Of the past of a run a rule sees so many calls that happened, and so many that were denied; of more, none. */
+export const longestPast = 200;

@@ -49,3 +49,6 @@ export function busInequalities(bus: BusWindows, run: RunLifetimes): { holds: bo
 function atLeast(what: string, ms: number, other: string, leastMs: number): { holds: boolean; inequality: string } {
   return { holds: ms >= leastMs, inequality: `${what} (${ms} ms) must be at least ${other} (${leastMs} ms)` };
 }
+
+/** So many denials are recorded of one run; further ones are answered and forgotten. They cost an agent nothing otherwise. */
+export const mostDenied = 1_000;

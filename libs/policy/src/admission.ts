@@ -1,4 +1,4 @@
-import { approvalOfAPerson, type Facts, type Session, type ToolDefinition } from '@intendant/contracts';
+import { approvalOfAPerson, type Facts, mostDenied, type Session, type ToolDefinition } from '@intendant/contracts';
 import type { DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } from '@intendant/intent';
 import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
@@ -30,11 +30,22 @@ export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
     return { kind: 'record', ruling: { allow: true, reasons } };
   }
   if (objection.kind === 'refuse') return { kind: 'turn_away', objection };
-  const { code, message, inputs, remedy, rule: name } = objection;
+  if (facts?.run && facts.run.denied >= mostDenied) return { kind: 'turn_away', objection: deniedTooOften(objection) };
+  const { code, message, inputs, error, remedy, rule: name } = objection;
   const details = { ...inputs, rule: name, wouldAllow: remedy };
+  const reasons: Reasons = { policy, rule: name, inputs: error ? { ...inputs, error } : inputs };
+  return { kind: 'record', ruling: { allow: false, failure: { code, message, details }, reasons } };
+}
+
+/** What is denied for nothing would otherwise be recorded for ever. */
+function deniedTooOften({ message }: Objection): Objection {
   return {
-    kind: 'record',
-    ruling: { allow: false, failure: { code, message, details }, reasons: { policy, rule: name, inputs } },
+    kind: 'refuse',
+    code: 'budget_exhausted',
+    rule: 'denials',
+    message: `${message} This run was denied ${mostDenied} calls by now, and no more are recorded: stop.`,
+    inputs: { which: 'denials', used: mostDenied, limit: mostDenied },
+    remedy: 'another run',
   };
 }
 
@@ -63,18 +74,24 @@ function objectionOf(call: Call, facts: Facts): Objection | null {
 function byTheBook({ tool, written }: Call): Objection | null {
   if (written.kind === 'allow') return null;
   const asks = written.kind === 'require_approval';
-  const why =
-    written.message || (asks ? `${tool.name} needs the approval of a person` : `${tool.name} is not allowed here`);
+  const why = sentence(
+    written.message || (asks ? `${tool.name} needs the approval of a person` : `${tool.name} is not allowed here`),
+  );
   return {
     kind: 'deny',
     code: 'rule_denied',
     rule: written.rule ?? 'default',
     message: asks
-      ? `${why}. Nobody can be asked for approval here yet. Nothing was sent. Do not try again.`
-      : `${why}. Nothing was sent. Do not try again, and do not change the call to get around this.`,
+      ? `${why} Nobody can be asked for approval here yet. Nothing was sent. Do not try again.`
+      : `${why} Nothing was sent. Do not try again, and do not change the call to get around this.`,
     inputs: written.inputs,
+    error: written.error,
     remedy: asks ? approvalOfAPerson : null,
   };
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 export interface Submission {

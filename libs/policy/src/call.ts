@@ -43,4 +43,6 @@ export interface Written {
   readonly message: string;
   /** What the rule looked at. */
   readonly inputs: Readonly<Record<string, Json>>;
+  /** For operators alone: why it could not be evaluated, which may repeat an argument; null: it could. */
+  readonly error: string | null;
 }

@@ -14,6 +14,8 @@ export interface Objection {
   readonly message: string;
   /** What the rule looked at. */
   readonly inputs: JsonObject;
+  /** For operators alone. Left out: nothing. */
+  readonly error?: string | null;
   /** What would make it allowed; null: nothing that the agent, or anybody in this run, can do. */
   readonly remedy: string | null;
 }

@@ -3,7 +3,7 @@ import type { Call } from './call.js';
 import type { Objection } from './objection.js';
 
 /** States of an intent of which nobody can say yet whether it happened, and that will be found out. */
-const unclear: ReadonlySet<string> = new Set(['dispatching', 'accepted', 'unknown']);
+const unclear: ReadonlySet<string> = new Set(['authorized', 'dispatching', 'accepted', 'unknown']);
 
 /** The same operation is not done twice, whoever asks for it; in the run that does not know how it ended, it waits. */
 export function sameOperation({ session, tool }: Call, { holder }: Facts): Objection | null {
@@ -19,7 +19,7 @@ export function sameOperation({ session, tool }: Call, { holder }: Facts): Objec
     kind: 'deny',
     code: 'duplicate_business_operation',
     rule: 'business_key',
-    message: `${tool.name} was already called for the same thing: intent ${holder.intentId} is ${holder.state}. Nothing was sent. Do not change the call to get around this; read what became of that intent.`,
+    message: `${tool.name} was already called for the same thing: intent ${holder.intentId} is ${holder.state}. Nothing was sent. Do not change the call to get around this${holder.runId === session.runId ? '; read what became of that intent' : ''}.`,
     inputs,
     remedy: 'that the earlier intent ends without an effect; then the same call under a new step',
   };

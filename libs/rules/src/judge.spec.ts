@@ -95,13 +95,15 @@ test('whether a rule looks at the run is known from its parts', () => {
     'args.l.exists(run, run > 1)',
     'size(run.history) > 1',
     'has(run.calls)',
+    'run.tainted && !has(run.tainted)',
+    'run.tainted && size(run) > 2',
   ];
   const rules = when.map((text, n) => ({ name: `r${n}`, when: text, then: 'allow' }));
   expect(
     policies({ rules })
       .rulesFor('acme')
       .map(({ usesRun }) => usesRun),
-  ).toEqual([false, false, false, true, true]);
+  ).toEqual([false, false, false, true, true, false, true]);
 });
 
 test('the run has to be loaded for tools and tenants with a rule that looks at it', () => {

@@ -4,7 +4,7 @@ import { checkShape, parseDuration, parseRate, type ToolSource } from '@intendan
 import { policyFileSchema } from './policy-file-schema.js';
 import type { Ceilings, Kind, PolicyFile, Restriction, Rule, ServiceKeyPolicy, ToolPatterns } from './policy-set.js';
 import { patternMistake } from './tool-patterns.js';
-import { restrictionVariables, ruleVariables } from './variables.js';
+import { readsPast, restrictionVariables, ruleVariables } from './variables.js';
 
 type Path = readonly string[];
 
@@ -51,7 +51,7 @@ function readRule(source: ToolSource, path: Path, tools: readonly string[]): Rul
     when,
     then,
     message,
-    usesRun: when?.reads.some(([variable]) => variable === 'run') ?? false,
+    usesRun: when !== null && readsPast(when),
     file: source.file,
   };
 }

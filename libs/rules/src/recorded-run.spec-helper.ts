@@ -181,7 +181,7 @@ export class RecordedRun {
     });
     const intents = this.entries.map(({ intent }) => intent);
     const used = intents.map(holdingsOf).reduce(sumOfHoldings, noHoldings);
-    const newest = intents.toReversed().slice(0, 200);
+    const ofKind = intents.toReversed().filter(({ proposal }) => proposal.sandbox === sandbox);
     return {
       session: {
         tenant: 'acme',
@@ -195,8 +195,8 @@ export class RecordedRun {
       run: {
         ...{ ageSeconds: ageSeconds(opened), tainted: this.tainted !== null },
         ...{ ...used, cost: used.cost / 1_000_000 },
-        history: newest.filter(isHeld).map(past),
-        denied: newest.filter(({ state }) => state === 'denied').map(past),
+        history: ofKind.filter(isHeld).map(past),
+        denied: ofKind.filter(({ state }) => state === 'denied').map(past),
       },
     };
   }

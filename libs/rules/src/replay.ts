@@ -8,6 +8,7 @@ import { restrictionsOf } from './restrictions.js';
 import { RunHistories } from './run-history.js';
 import { covers } from './tool-patterns.js';
 import type { Facts } from './variables.js';
+import { readsPast } from './variables.js';
 
 /** Why nobody can say what the rules would decide. */
 export type Unknowable =
@@ -95,13 +96,13 @@ class Judging {
     ];
     const rules = set.rulesFor(tenant).filter(({ tools }) => covers(tools, tool.name));
     const before = rules.some(({ usesRun }) => usesRun) ? this.histories.before(decision) : null;
-    const facts = { ...factsOf(decision, run, tool), run: before?.known ? before.facts : null };
+    const known = before?.known ? before.facts : { tainted: decision.taintedBy !== null };
+    const facts = { ...factsOf(decision, run, tool), run: known };
 
     /** Why what an expression looks at is not known; null where it is. */
     const missing = (expression: Expression | null): Unknowable | null => {
-      const reads = (name: string) => expression?.reads.some(([variable]) => variable === name);
-      if (args === null && reads('args')) return 'arguments_too_long';
-      return before?.known === false && reads('run') ? before.why : null;
+      if (args === null && expression?.reads.some(([variable]) => variable === 'args')) return 'arguments_too_long';
+      return before?.known === false && expression && readsPast(expression) ? before.why : null;
     };
     const answerable = restrictions.filter(({ allow }) => missing(allow) === null);
     const clear = rules.filter(({ when }) => missing(when) === null);

@@ -1,4 +1,4 @@
-import type { Change, RecordedDecision } from '@intendant/contracts';
+import { type Change, longestPast, type RecordedDecision } from '@intendant/contracts';
 import {
   evolve,
   type Holdings,
@@ -13,8 +13,6 @@ import {
 } from '@intendant/intent';
 import type { PastCall, RunFacts } from './variables.js';
 
-/** Of the past of a run a rule sees this many calls, the newest. */
-export const longestPast = 200;
 const micros = 1_000_000;
 
 /** An earlier call, as it was from a moment on. */
@@ -32,7 +30,7 @@ interface Call {
 
 /** Of the run of a decision: what it had done before, or why that cannot be told. */
 export type Before =
-  | { readonly known: true; readonly facts: RunFacts }
+  | { readonly known: true; readonly facts: Partial<RunFacts> }
   | { readonly known: false; readonly why: 'history_cut' | 'same_moment' };
 
 /** What runs had done at the moment of each of their decisions, from nothing but the decisions themselves. */
@@ -53,7 +51,7 @@ export class RunHistories {
     }
   }
 
-  before({ intentId, runId, at, run, taintedBy }: RecordedDecision): Before {
+  before({ intentId, runId, at, run, taintedBy, sandbox }: RecordedDecision): Before {
     if (run === null || run.openedAt < this.completeFrom) return { known: false, why: 'history_cut' };
     const calls = this.callsOf(runId);
     // Calls that are made at once share a transaction and its time; nobody has kept which of them came first.
@@ -65,17 +63,23 @@ export class RunHistories {
       .filter(({ decision }) => decision.at < at)
       .map((call) => ({ call, stage: stageAt(call, at) }));
     const used = earlier.reduce((sum, { stage }) => sumOfHoldings(sum, stage.takes), noHoldings);
-    const seen = earlier.toReversed().slice(0, longestPast);
-    const told = (which: (stage: Stage) => boolean) =>
-      seen.filter(({ stage }) => which(stage)).map(({ call, stage }) => pastCall(call.decision, stage, now));
+    const told = (which: (stage: Stage) => boolean) => {
+      const all = earlier.filter(({ stage }) => which(stage)).toReversed();
+      // What the services do not see either.
+      if (all.length > longestPast) return null;
+      const ofKind = all.filter(({ call }) => call.decision.sandbox === sandbox);
+      return ofKind.map(({ call, stage }) => pastCall(call.decision, stage, now));
+    };
+    const history = told(({ held }) => held);
+    const denied = told(({ state }) => state === 'denied');
     const { calls: made, mutating, destructive, cost } = used;
     return {
       known: true,
       facts: {
         ...{ ageSeconds: age(run.openedAt, now), tainted: taintedBy !== null },
         ...{ calls: made, mutating, destructive, cost: cost / micros },
-        history: told(({ held }) => held),
-        denied: told(({ state }) => state === 'denied'),
+        ...(history && { history }),
+        ...(denied && { denied }),
       },
     };
   }

@@ -1,4 +1,4 @@
-import { Bindings, Double, type Variables } from '@intendant/cel';
+import { Bindings, Double, type Expression, type Variables } from '@intendant/cel';
 import type { Session, ToolDefinition } from '@intendant/contracts';
 import type { Effect, JsonObject } from '@intendant/intent';
 
@@ -58,6 +58,11 @@ export const ruleVariables = {
   cost: [],
   run: ['ageSeconds', 'tainted', 'calls', 'mutating', 'destructive', 'cost', 'history', 'denied'],
 } as const satisfies Variables;
+
+/** Whether it looks at what the run has done: all of `run` but its taint, which is known with every call. */
+export function readsPast({ reads }: Expression): boolean {
+  return reads.some(([variable, field]) => variable === 'run' && field !== 'tainted');
+}
 
 /** The facts under the names that expressions know them by. */
 export function bindingsOf({ session, tool, args, sandbox, cost, run }: Facts): Bindings {

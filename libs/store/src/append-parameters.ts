@@ -120,6 +120,8 @@ export function appendParameters({ changes, starts, log, messages, now, book }: 
     starts.map((s) => s.intentId),
     starts.map((s) => s.runId),
     starts.map((s) => s.phases.join(',')),
+    charges.map((c) => c.denied),
+    expected.map((x) => x.exact),
   ];
 }
 
@@ -133,27 +135,40 @@ interface Charge {
   readonly further: Holdings;
   readonly fresh: boolean;
   readonly taints: boolean;
+  readonly denied: number;
 }
 
 /** What a change takes of its run. What it gives back is counted when it is needed (docs/decisions/0022). */
 function chargeOf({ before, intent }: Change): Charge[] {
   const further = furtherHoldings(before === null ? noHoldings : holdingsOf(before), holdingsOf(intent));
-  const taints =
-    intent.state === 'committed' && before?.state !== 'committed' && intent.proposal.terms.untrusted === true;
+  const taints = broughtForeignText(intent) && (before === null || !broughtForeignText(before));
+  const denied = before === null && intent.state === 'denied' ? 1 : 0;
   const { calls, mutating, destructive, cost } = further;
-  if (!taints && calls + mutating + destructive + cost === 0) return [];
+  if (!taints && calls + mutating + destructive + cost + denied === 0) return [];
   const { intentId, runId } = intent.proposal;
-  return [{ intentId, runId, further, fresh: before === null, taints }];
+  return [{ intentId, runId, further, fresh: before === null, taints, denied }];
+}
+
+/** Words from outside are in an error as well as in a result, and in whatever is told of an attempt on the way. */
+function broughtForeignText({ proposal, attempts }: Intent): boolean {
+  return proposal.terms.untrusted === true && attempts.some(({ sent, verdict }) => sent && verdict !== 'open');
 }
 
 /** Of each run in which something new is recorded. */
 function expectations(changes: readonly Change[], book: Book | null): Expected[] {
   const byRun = new Map<string, Expected>();
   for (const { before, admission, intent } of changes) {
+    if (before !== null) continue;
     const { runId } = intent.proposal;
-    if (before !== null || byRun.has(runId)) continue;
-    const revision = admission?.claim.revision ?? null;
-    byRun.set(runId, book?.expectedOf(runId) ?? { runId, revision, stamp: null, used: null });
+    const own = { revision: admission?.claim.revision ?? null, exact: admission?.claim.exact ?? false };
+    const all = byRun.get(runId) ?? { runId, ...own, ...(book?.countOf(runId) ?? { stamp: null, used: null }) };
+    byRun.set(runId, {
+      ...all,
+      exact: all.exact || own.exact,
+      // Whoever goes by an older one has to decide again, and the others with it.
+      revision:
+        all.revision === null || (own.revision !== null && own.revision < all.revision) ? own.revision : all.revision,
+    });
   }
   return [...byRun.values()];
 }

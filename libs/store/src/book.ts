@@ -1,9 +1,9 @@
 import type { Facts, Other, Past } from '@intendant/contracts';
-import { type Holdings, holdingsOf, type Intent, sumOfHoldings } from '@intendant/intent';
+import { type Holdings, holdingsOf, type Intent, isHeld, sumOfHoldings } from '@intendant/intent';
 import type { Pool } from 'pg';
 import type { Admission, Expected } from './facts.js';
 import type { AlikeRow, FactsRow, RunFactsRow } from './sql/load-facts.js';
-import { fillBuckets, letGo, loadFacts } from './sql/load-facts.js';
+import { fillBuckets, letGo, loadFacts, longestArgs } from './sql/load-facts.js';
 
 /** A record that is to be decided on facts. */
 export interface Asked {
@@ -15,6 +15,7 @@ export interface Asked {
 interface Account {
   readonly row: RunFactsRow;
   used: Holdings;
+  denied: number;
   readonly past: Past[];
 }
 
@@ -71,7 +72,7 @@ export class Book {
 
   private constructor(private readonly row: FactsRow) {
     for (const run of row.runs ?? []) {
-      this.accounts.set(run.id, { row: run, used: usedBy(run), past: [...(run.past ?? [])] });
+      this.accounts.set(run.id, { row: run, used: usedBy(run), denied: run.denied, past: [...(run.past ?? [])] });
     }
     this.holders = new Map(
       row.operations?.flatMap((each) => (each.until > row.now ? [[each.operation, each] as const] : [])),
@@ -112,8 +113,8 @@ export class Book {
     const account = this.accounts.get(claim.runId);
     if (account) {
       account.used = sumOfHoldings(account.used, holdingsOf(intent));
-      const { tool, terms, cost = 0, args } = proposal;
-      account.past.unshift({ tool, effect: terms.effect, state, held: state !== 'denied', cost, at: this.now, args });
+      account.denied += state === 'denied' ? 1 : 0;
+      account.past.unshift(pastOf(intent, this.now));
     }
     if (state === 'denied') return;
     const { intentId, runId, operation, likeness } = proposal;
@@ -122,12 +123,10 @@ export class Book {
     for (const { id } of claim.rates) this.tokens.set(id, (this.tokens.get(id) ?? 0) - 1);
   }
 
-  /** Null where it is not about this run. */
-  expectedOf(runId: string): Expected | null {
+  /** What the intents of a run took when they were counted; null where it is not about this run. */
+  countOf(runId: string): Pick<Expected, 'stamp' | 'used'> | null {
     const account = this.accounts.get(runId);
-    if (!account) return null;
-    const { revision, stamp } = account.row;
-    return { runId, revision, stamp, used: usedBy(account.row) };
+    return account ? { stamp: account.row.stamp, used: usedBy(account.row) } : null;
   }
 }
 
@@ -135,7 +134,7 @@ function usedBy({ calls, mutating, destructive, cost }: RunFactsRow): Holdings {
   return { calls, mutating, destructive, cost };
 }
 
-function runOf({ row, used, past }: Account): NonNullable<Facts['run']> {
+function runOf({ row, used, denied, past }: Account): NonNullable<Facts['run']> {
   const {
     revision,
     phase,
@@ -150,7 +149,24 @@ function runOf({ row, used, past }: Account): NonNullable<Facts['run']> {
     maxCost,
   } = row;
   return {
-    ...{ revision, phase, closed, taintedBy, openedAt, actsUntil, expiresAt, used, past },
+    ...{ revision, phase, closed, taintedBy, openedAt, actsUntil, expiresAt, used, denied, past },
     budgets: { calls: maxCalls, mutating: maxMutating, destructive: maxDestructive, costMicros: maxCost },
+  };
+}
+
+/** As it will be loaded the next time. */
+function pastOf(intent: Intent, at: number): Past {
+  const { tool, terms, args, sandbox } = intent.proposal;
+  const short = Buffer.byteLength(JSON.stringify(args)) <= longestArgs;
+  const { cost } = holdingsOf(intent);
+  return {
+    tool,
+    effect: terms.effect,
+    state: intent.state,
+    held: isHeld(intent),
+    sandbox,
+    cost,
+    at,
+    args: short ? args : null,
   };
 }

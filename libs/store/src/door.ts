@@ -6,7 +6,7 @@ import type { Pool } from 'pg';
 import { askedBy, Batch, type LateEvidence, type Lost, noneLost, type Pending, type Streams } from './batch.js';
 import { Book } from './book.js';
 import { DatabaseClock } from './database-clock.js';
-import { isTransient, StoreUnavailable } from './errors.js';
+import { Contended, isTransient, StoreUnavailable } from './errors.js';
 import type { Admission } from './facts.js';
 import type { Outbox, Publish } from './outbox.js';
 import type { Result } from './result.js';
@@ -44,6 +44,9 @@ export interface DoorOptions {
 const retryPauses = [50, 200, 800, 2_000];
 /** Losing a race this often in a row means a bug, not bad luck. */
 const maxConflicts = 20;
+/** After so many, replicas get out of step with each other. */
+const politeConflicts = 3;
+const conflictPauseMs = 3;
 
 /**
  * The one way to change an intent: load its events, fold, decide, append. Callers write straight-line code for one
@@ -138,7 +141,7 @@ export class Door {
     for (const pending of pendings) batch.decide(pending);
     if (batch.isEmpty) {
       this.alarm(batch, noneLost);
-      return this.again(pendings, batch.results(noneLost), noneLost, how);
+      return this.again(pendings, await this.doubted(pendings, batch.results(noneLost)), noneLost, how);
     }
 
     faultPoint('door.before_append');
@@ -150,7 +153,23 @@ export class Door {
     this.options.committed?.(batch.commit(lost, elsewhere));
     this.alarm(batch, lost);
     this.outbox.announce(batch.announcements(lost));
-    return this.again(pendings, batch.results(lost), lost, how);
+    return this.again(pendings, await this.doubted(pendings, batch.results(lost)), lost, how);
+  }
+
+  /** Who was turned away may have met nobody but itself: another replica has recorded the same request a moment ago. */
+  private async doubted(
+    pendings: readonly Pending[],
+    results: readonly (Result | Error | null)[],
+  ): Promise<(Result | Error | null)[]> {
+    const keys = pendings.flatMap(({ key, admission }, i) =>
+      key && admission && results[i] instanceof Error ? [key] : [],
+    );
+    if (keys.length === 0) return [...results];
+    const { rows } = await this.pool.query<StreamRow>({ values: [[], keys], ...loadStreams });
+    const recorded = new Set(recordedKeys(foldRows(rows)));
+    return results.map((result, i) =>
+      result instanceof Error && recorded.has(pendings[i]?.key ?? '') ? null : result,
+    );
   }
 
   private alarm(batch: Batch, lost: Lost): void {
@@ -209,10 +228,11 @@ export class Door {
       const { runClosed = false, outOfPhase = false } = lost.get(pending.intentId) ?? {};
       Object.assign(pending, { runClosed, outOfPhase });
     }
+    if (conflicts > politeConflicts) await wait(Math.random() * conflicts * conflictPauseMs);
     const second: (Result | Error)[] =
       conflicts < maxConflicts
         ? await this.transact(open, { known: false, conflicts: conflicts + 1 })
-        : open.map(() => new StoreUnavailable('the intent is changed by others all the time'));
+        : open.map(() => new Contended('what it depends on is changed by others all the time'));
     return confirmed.map((result) => result ?? (second.shift() as Result | Error));
   }
 }
@@ -241,10 +261,12 @@ function factsNeededBy(pendings: readonly Pending[], known: boolean): ReadonlySe
 
 /** Those that nothing has been recorded for, and something may. */
 function stillOpen(pendings: ReadonlySet<Pending>, streams: Streams): Pending[] {
-  const recorded = new Set(
-    [...streams.values()].map((stream) => (stream instanceof Error ? '' : stream.intent.proposal.key)),
-  );
+  const recorded = new Set(recordedKeys(streams));
   return [...pendings].filter(({ key, runClosed }) => !runClosed && !recorded.has(key ?? ''));
+}
+
+function recordedKeys(streams: Streams): string[] {
+  return [...streams.values()].flatMap((stream) => (stream instanceof Error ? [] : [stream.intent.proposal.key]));
 }
 
 interface How {

@@ -3,7 +3,12 @@
  * commands are idempotent by their id, intents by their key.
  */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
+}
+
+/** Others were faster each time; nothing was written. */
+export class Contended extends StoreUnavailable {
+  override readonly name = 'Contended';
 }
 
 /** The database cannot be used as it is: wrong address, password or schema. The message says what to do. */
@@ -14,6 +19,7 @@ export class StoreUnusable extends Error {
 interface PgError {
   readonly code?: string;
   readonly name?: string;
+  readonly constraint?: string;
   readonly driverError?: unknown;
 }
 
@@ -24,8 +30,10 @@ interface PgError {
  */
 export function isTransient(error: unknown): boolean {
   // TypeORM wraps what the driver throws.
-  const { code, name } = ((error as PgError).driverError ?? error) as PgError;
+  const { code, name, constraint } = ((error as PgError).driverError ?? error) as PgError;
   if (code === undefined) return name === 'Error';
+  // Late evidence takes its operation back in the moment in which somebody else takes it.
+  if (code === '23505' && constraint === 'one_intent_per_operation') return true;
   // A SQLSTATE has a digit in it; EPIPE, just as long, has none.
   return !/^(?=.*\d)[0-9A-Z]{5}$/.test(code) || /^(08|28|3D|40|53|57|25006)/.test(code);
 }

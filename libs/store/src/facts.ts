@@ -19,8 +19,10 @@ export interface Claim {
   readonly alikeForMs: number | null;
   /** Digests of identifiers that are looked for in earlier results of the run. */
   readonly identifiers: readonly string[];
-  /** Decides by what the run has done before: nothing may be added to it meanwhile. */
+  /** Asks for what the run has done before. */
   readonly past: boolean;
+  /** Decides by what the run has done: nothing may be added to it meanwhile. */
+  readonly exact: boolean;
 }
 
 /**
@@ -39,7 +41,9 @@ export interface Admission {
 export interface Expected {
   readonly runId: string;
   readonly revision: number | null;
-  /** Null: it may have done more meanwhile, as long as it fits. */
+  /** When `used` was counted; null: it was not. */
   readonly stamp: number | null;
   readonly used: Holdings | null;
+  /** It may have done nothing since. */
+  readonly exact: boolean;
 }

@@ -4,7 +4,7 @@ export type { ConnectionOptions } from './connection.js';
 export type { DeadMessage, ReceivedMessage, WholeDeadMessage } from './dead-messages.js';
 export type { DecisionFilter, Decisions } from './decisions.js';
 export type { Addressed, Door, DoorOptions } from './door.js';
-export { StoreUnavailable, StoreUnusable } from './errors.js';
+export { Contended, StoreUnavailable, StoreUnusable } from './errors.js';
 export type { Admission, Claim, Rate } from './facts.js';
 export { hasOutcome } from './has-outcome.js';
 export type { Outbox, Publish, Relayed } from './outbox.js';

@@ -13,14 +13,16 @@ export interface Yield {
 /** Most identifiers that are remembered of one result. */
 const most = 1_000;
 
-/** What is kept of an identifier; the number 7 and the text 7 are the same one. */
-export function identifierDigest(value: string | number): string {
-  return createHash('sha256').update(String(value)).digest('base64url');
+/** What is kept of an identifier; the number 7 and the text 7 are the same one, and what a sandbox names is not real. */
+export function identifierDigest(value: string | number, sandbox: boolean): string {
+  return createHash('sha256')
+    .update(`${sandbox ? 'sandbox' : 'real'} ${value}`)
+    .digest('base64url');
 }
 
 /** The identifiers that an intent has brought its run. */
 export function yieldsOf(intent: Intent): Yield[] {
-  const { intentId, runId, tool, terms } = intent.proposal;
+  const { intentId, runId, tool, terms, sandbox } = intent.proposal;
   if (intent.state !== 'committed' || !terms.yields) return [];
   const { data } = intent;
   return terms.yields
@@ -29,7 +31,7 @@ export function yieldsOf(intent: Intent): Yield[] {
         .filter(isIdentifier)
         .map((value) => ({
           ...{ intentId, runId, source: `${tool}#${pointer}` },
-          digest: identifierDigest(value),
+          digest: identifierDigest(value, sandbox),
         })),
     )
     .slice(0, most);

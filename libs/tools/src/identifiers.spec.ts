@@ -43,9 +43,9 @@ describe('an argument that has to come from a result', () => {
 
   test('cannot be told of where no one place is meant, nor in a result', () => {
     const inBranch = 'order_id: { anyOf: [{ type: string, x-from-result: orders.get#/id }] }';
-    expect(problemsOf([plain, inBranch])).toEqual([
+    expect(problemsOf([plain, inBranch])).toContainEqual(
       expect.objectContaining({ message: expect.stringMatching(/not followed here/) }),
-    ]);
+    );
     const output = [
       'refund_id: { type: string }',
       'refund_id: { type: string, x-from-result: orders.get#/id }',
@@ -54,6 +54,18 @@ describe('an argument that has to come from a result', () => {
       expect.objectContaining({ message: expect.stringMatching(/must be in input/) }),
     ]);
   });
+});
+
+test.each([
+  '{ type: array, items: { type: string }, x-from-result: orders.get#/id }',
+  '{ type: [string, array], items: { type: string }, x-from-result: orders.get#/id }',
+  '{ x-from-result: orders.get#/id }',
+  '{ type: object, additionalProperties: false, x-from-result: orders.get#/id }',
+  '{ type: [string, array], items: { type: string, x-from-result: orders.get#/id } }',
+])('an argument that could be something else than a name cannot be followed: %s', (schema) => {
+  expect(problemsOf([plain, `order_id: ${schema}`], ['headers: { X-Order: "{{order_id}}" }', ''])).toContainEqual(
+    expect.objectContaining({ message: expect.stringMatching(/must be of type string, integer or number/) }),
+  );
 });
 
 describe('a folder of tools', () => {

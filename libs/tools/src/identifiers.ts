@@ -14,21 +14,32 @@ interface Annotated {
   /** JSON Pointer into the arguments; null: it stands where no one place of the arguments is meant. */
   readonly pointer: string | null;
   readonly value: unknown;
+  /** Types of what is annotated, and whether everything on the way there is an object or a list and nothing else. */
+  readonly types: readonly unknown[];
+  readonly exact: boolean;
 }
 
 /** Every annotation of a schema. */
-function* annotated(schema: JsonObject, path: Path, pointer: string | null): Generator<Annotated> {
-  if (Object.hasOwn(schema, fromResult)) yield { path: [...path, fromResult], pointer, value: schema[fromResult] };
+function* annotated(schema: JsonObject, path: Path, pointer: string | null, exact = true): Generator<Annotated> {
+  const types = typesOf(schema);
+  if (Object.hasOwn(schema, fromResult)) {
+    yield { path: [...path, fromResult], pointer, value: schema[fromResult], types, exact };
+  }
   for (const { schema: inner, steps } of subschemas(schema)) {
     const [keyword, name = ''] = steps;
     const below = keyword === 'properties' ? name : keyword === 'items' ? '*' : null;
-    yield* annotated(
-      inner,
-      [...path, ...steps],
-      pointer === null || below === null ? null : appendPointer(pointer, below),
-    );
+    const at = pointer === null || below === null ? null : appendPointer(pointer, below);
+    const only = types.length === 1 && types[0] === (keyword === 'items' ? 'array' : 'object');
+    yield* annotated(inner, [...path, ...steps], at, exact && only);
   }
 }
+
+function typesOf({ type }: JsonObject): unknown[] {
+  return Array.isArray(type) ? type : type === undefined ? [] : [type];
+}
+
+/** Types of what can name something. */
+const naming: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'null']);
 
 /** Checks the annotations of the schemas, as far as one file can tell. */
 export function checkIdentifiers(source: ToolSource): void {
@@ -37,12 +48,11 @@ export function checkIdentifiers(source: ToolSource): void {
     source.report(path, 'says where an argument comes from; must be in input');
   }
   const input = source.object('input');
-  for (const { path, pointer, value } of input ? annotated(input, ['input'], '') : []) {
+  for (const { path, pointer, value, types, exact } of input ? annotated(input, ['input'], '') : []) {
     if (pointer === null || pointer === '') {
-      source.report(
-        path,
-        'is not followed here; must stand in a property or the items of a list, without anyOf or $ref',
-      );
+      source.report(path, 'is not followed here; must stand in a property or the items of a list, without anyOf or $ref');
+    } else if (!exact || types.length === 0 || !types.every((type) => naming.has(type))) {
+      source.report(path, 'must be of type string, integer or number, in objects and lists that may be nothing else');
     }
     for (const text of listed(value)) {
       if (splitSource(text) === null) source.report(path, 'must be like orders.get#/id, or a list of such');

@@ -1,10 +1,13 @@
-import { clockToleranceMs } from '@intendant/contracts';
+import { clockToleranceMs, mostDenied } from '@intendant/contracts';
 
 /**
  * Between the values of a column that holds JSON texts, which never contain a control character: an array of them would
  * have to be escaped, text by text, and that costs more than everything else about a statement.
  */
 export const jsonSeparator = '\x1f';
+
+/** More than this a run cannot have spent, in millionths: the column holds no more. */
+const mostCost = '9000000000000000000';
 
 /**
  * The whole transaction of the door in one statement: read-model rows compared and set by version, then, only for
@@ -28,29 +31,40 @@ export const append = {
     WITH clock AS MATERIALIZED (
       SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
     ), charge AS (
-      SELECT * FROM unnest($37::text[], $38::text[], $39::int[], $40::int[], $41::int[], $42::float8[], $43::boolean[], $44::boolean[])
-        AS g (intent_id, run_id, calls, mutating, destructive, cost, fresh, taints)
+      SELECT * FROM unnest($37::text[], $38::text[], $39::int[], $40::int[], $41::int[], $42::float8[], $43::boolean[], $44::boolean[],
+        $64::int[])
+        AS g (intent_id, run_id, calls, mutating, destructive, cost, fresh, taints, denied)
     ), run AS MATERIALIZED (
       SELECT r.* FROM runs AS r
       WHERE r.id = ANY ($38::text[] || $45::text[])
       ORDER BY r.id FOR NO KEY UPDATE
     ), account AS MATERIALIZED (
-      SELECT r.id, r.stamp, r.tainted_by,
-        coalesce(x.calls, r.calls) AS calls, coalesce(x.mutating, r.mutating) AS mutating,
-        coalesce(x.destructive, r.destructive) AS destructive, coalesce(x.cost, r.cost) AS cost,
-        r.closed_at IS NOT NULL OR r.revision <> x.revision OR r.stamp <> x.stamp
-          OR (d.calls > 0 AND (coalesce(x.calls, r.calls) + d.calls > r.max_calls 
-            OR (to_timestamp(clock.now / 1000) >= r.acts_until AND to_timestamp(clock.now / 1000) < r.expires_at)))
-          OR (d.mutating > 0 AND coalesce(x.mutating, r.mutating) + d.mutating > r.max_mutating)
-          OR (d.destructive > 0 AND coalesce(x.destructive, r.destructive) + d.destructive > r.max_destructive)
-          OR (d.cost > 0 AND coalesce(x.cost, r.cost) + d.cost > r.max_cost) AS unfit
-      FROM clock, run AS r
-      LEFT JOIN unnest($45::text[], $46::int[], $47::bigint[], $48::int[], $49::int[], $50::int[], $51::bigint[])
-        AS x (id, revision, stamp, calls, mutating, destructive, cost) ON x.id = r.id
+      SELECT u.*,
+        u.closed OR u.revision <> u.expected_revision OR (u.exact AND u.stamp <> u.expected_stamp)
+          OR (d.calls > 0 AND (u.calls + d.calls > u.max_calls
+            OR (to_timestamp(clock.now / 1000) >= u.acts_until AND to_timestamp(clock.now / 1000) < u.expires_at)))
+          OR (d.mutating > 0 AND u.mutating + d.mutating > u.max_mutating)
+          OR (d.destructive > 0 AND u.destructive + d.destructive > u.max_destructive)
+          OR (d.cost > 0 AND u.cost + d.cost > u.max_cost)
+          OR (d.denied > 0 AND u.denied + d.denied > ${mostDenied}) AS unfit
+      FROM clock, (
+        -- What was counted anew is right as long as the run has done nothing since; the counters are never too small.
+        SELECT r.id, r.stamp, r.revision, r.tainted_by, r.denied, r.closed_at IS NOT NULL AS closed, r.acts_until, r.expires_at,
+          r.max_calls, r.max_mutating, r.max_destructive, r.max_cost,
+          x.exact, x.revision AS expected_revision, x.stamp AS expected_stamp,
+          CASE WHEN x.stamp = r.stamp THEN x.calls ELSE r.calls END AS calls,
+          CASE WHEN x.stamp = r.stamp THEN x.mutating ELSE r.mutating END AS mutating,
+          CASE WHEN x.stamp = r.stamp THEN x.destructive ELSE r.destructive END AS destructive,
+          CASE WHEN x.stamp = r.stamp THEN x.cost ELSE r.cost END AS cost
+        FROM run AS r
+        LEFT JOIN unnest($45::text[], $46::int[], $47::bigint[], $48::int[], $49::int[], $50::int[], $51::bigint[], $65::boolean[])
+          AS x (id, revision, stamp, calls, mutating, destructive, cost, exact) ON x.id = r.id
+      ) AS u
       LEFT JOIN (
-        SELECT run_id, sum(calls) AS calls, sum(mutating) AS mutating, sum(destructive) AS destructive, sum(cost) AS cost
+        SELECT run_id, sum(calls) AS calls, sum(mutating) AS mutating, sum(destructive) AS destructive, sum(cost) AS cost,
+          sum(denied) AS denied
         FROM charge WHERE fresh GROUP BY run_id
-      ) AS d ON d.run_id = r.id
+      ) AS d ON d.run_id = u.id
     ), wanted AS (
       SELECT * FROM unnest($52::text[], $53::text[], $54::float8[], $55::float8[]) AS w (id, intent_id, per_ms, capacity)
     ), bucket AS MATERIALIZED (
@@ -82,6 +96,8 @@ export const append = {
         AND NOT EXISTS (
           SELECT FROM wanted AS w LEFT JOIN bucket AS b ON b.id = w.id
           WHERE w.intent_id = n.id AND b.tokens >= b.wanted IS NOT TRUE)
+      -- Whoever waits for another one's operation or key does so in the same order.
+      ORDER BY c.operation NULLS FIRST, n.key
       ON CONFLICT DO NOTHING
       RETURNING id
     ), out_of_phase AS (
@@ -108,13 +124,13 @@ export const append = {
     ), charged AS (
       UPDATE runs AS r
       SET calls = a.calls + g.calls, mutating = a.mutating + g.mutating, destructive = a.destructive + g.destructive,
-        cost = a.cost + g.cost, stamp = a.stamp + 1,
+        cost = least(a.cost + g.cost, ${mostCost}), denied = a.denied + g.denied, stamp = a.stamp + 1,
         tainted_by = coalesce(a.tainted_by, g.tainted_by),
         revision = r.revision + CASE WHEN a.tainted_by IS NULL AND g.tainted_by IS NOT NULL THEN 1 ELSE 0 END
       FROM account AS a
       JOIN (
         SELECT run_id, sum(calls) AS calls, sum(mutating) AS mutating, sum(destructive) AS destructive, sum(cost) AS cost,
-          min(intent_id) FILTER (WHERE taints) AS tainted_by
+          sum(denied) AS denied, min(intent_id) FILTER (WHERE taints) AS tainted_by
         FROM charge JOIN done ON done.id = charge.intent_id GROUP BY run_id
       ) AS g ON g.run_id = a.id
       WHERE r.id = a.id

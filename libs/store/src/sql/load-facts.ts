@@ -1,9 +1,8 @@
+import { longestPast } from '@intendant/contracts';
 import type { Effect, JsonObject, StateName } from '@intendant/intent';
 
-/** Of the past of a run, this many intents are told, the newest first. */
-export const longestPast = 200;
 /** Arguments that take more bytes of JSON than this are not told of again. */
-const longestArgs = 16_384;
+export const longestArgs = 16_384;
 
 const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 
@@ -18,7 +17,7 @@ export const loadFacts = {
   text: `
     SELECT ${ms('clock_timestamp()')} AS now,
       (SELECT json_agg(r) FROM (
-        SELECT r.id, r.revision, r.stamp, r.phase, r.closed_at IS NOT NULL AS closed, r.tainted_by AS "taintedBy",
+        SELECT r.id, r.revision, r.stamp, r.phase, r.closed_at IS NOT NULL AS closed, r.tainted_by AS "taintedBy", r.denied,
           ${ms('r.opened_at')} AS "openedAt", ${ms('r.acts_until')} AS "actsUntil",
           ${ms('r.expires_at')} AS "expiresAt",
           r.max_calls AS "maxCalls", r.max_mutating AS "maxMutating", r.max_destructive AS "maxDestructive", r.max_cost AS "maxCost",
@@ -28,15 +27,22 @@ export const loadFacts = {
           SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(cost), 0) AS cost,
             count(*) FILTER (WHERE held AND NOT sandbox AND effect <> 'read') AS mutating,
             count(*) FILTER (WHERE held AND NOT sandbox AND effect = 'destructive') AS destructive
-          FROM intents WHERE run_id = r.id
+          FROM intents WHERE run_id = r.id AND (held OR calls > 0)
         ) AS u
         LEFT JOIN LATERAL (
           SELECT json_agg(p) AS list FROM (
-            SELECT i.tool, i.effect, i.state, i.held, i.cost, ${ms('i.recorded_at')} AS at,
-              CASE WHEN octet_length((e.data #> '{proposal,args}')::text) <= ${longestArgs} THEN e.data #> '{proposal,args}' END AS args
-            FROM intents AS i JOIN events AS e ON e.intent_id = i.id AND e.version = 1
-            WHERE i.run_id = r.id AND r.id = ANY ($2::text[])
-            ORDER BY i.id DESC LIMIT ${longestPast}
+            SELECT i.tool, i.effect, i.state, i.held, i.sandbox, i.cost, ${ms('i.recorded_at')} AS at,
+              -- Long ones are not even read.
+              CASE WHEN octet_length(e.data::text) <= ${4 * longestArgs} THEN (
+                SELECT args FROM (SELECT e.data #> '{proposal,args}' AS args) AS a WHERE octet_length(args::text) <= ${longestArgs}
+              ) END AS args
+            FROM (
+              (SELECT * FROM intents WHERE run_id = r.id AND held ORDER BY id DESC LIMIT ${longestPast + 1})
+              UNION ALL
+              (SELECT * FROM intents WHERE run_id = r.id AND state = 'denied' ORDER BY id DESC LIMIT ${longestPast + 1})
+            ) AS i JOIN events AS e ON e.intent_id = i.id AND e.version = 1
+            WHERE r.id = ANY ($2::text[])
+            ORDER BY i.id DESC
           ) AS p
         ) AS past ON true
         WHERE r.id = ANY ($1::text[])
@@ -49,17 +55,20 @@ export const loadFacts = {
         SELECT id, tokens, ${ms('at')} AS at FROM rate_buckets WHERE id = ANY ($4::text[])
       ) AS b) AS buckets,
       (SELECT json_agg(a) FROM (
-        SELECT DISTINCT ON (i.likeness) i.likeness, i.id AS "intentId", i.run_id AS "runId", i.state, ${ms('i.recorded_at')} AS at
+        SELECT q.likeness, i.id AS "intentId", i.run_id AS "runId", i.state, ${ms('i.recorded_at')} AS at
         FROM unnest($5::text[], $6::float8[]) AS q (likeness, for_ms)
-        JOIN intents AS i ON i.likeness = q.likeness AND i.recorded_at >= statement_timestamp() - q.for_ms * interval '1 ms' AND i.held
-        ORDER BY i.likeness, i.recorded_at DESC
+        CROSS JOIN LATERAL (
+          SELECT * FROM intents
+          WHERE likeness = q.likeness AND recorded_at >= statement_timestamp() - q.for_ms * interval '1 ms' AND held
+          ORDER BY recorded_at DESC LIMIT 1
+        ) AS i
       ) AS a) AS alike,
       (SELECT json_agg(y) FROM (
         SELECT run_id AS "runId", digest, source FROM yields WHERE run_id = ANY ($7::text[]) AND digest = ANY ($8::text[])
       ) AS y) AS yields,
       (SELECT json_agg(q) FROM (
         SELECT run_id AS "runId", id AS "intentId", tool, state FROM intents
-        WHERE run_id = ANY ($7::text[]) AND state IN ('dispatching', 'accepted', 'unknown', 'dead_lettered')
+        WHERE run_id = ANY ($7::text[]) AND held AND state IN ('authorized', 'dispatching', 'accepted', 'unknown')
       ) AS q) AS open`,
 };
 
@@ -81,6 +90,7 @@ export interface RunFactsRow {
   readonly phase: string | null;
   readonly closed: boolean;
   readonly taintedBy: string | null;
+  readonly denied: number;
   readonly openedAt: number;
   readonly actsUntil: number | null;
   readonly expiresAt: number;
@@ -100,6 +110,7 @@ export interface PastRow {
   readonly effect: Effect;
   readonly state: StateName;
   readonly held: boolean;
+  readonly sandbox: boolean;
   readonly cost: number;
   readonly at: number;
   readonly args: JsonObject | null;
