@@ -47,6 +47,11 @@ const tools = createRegistry([
   tool('orders.refund', 'destructive', { sandbox: mock }),
   tool('orders.pay', 'destructive', { businessKey: { fields: ['/order'], windowMs: 60_000 }, sandbox: mock }),
   tool('orders.brief', 'write', { businessKey: { fields: ['/order'], windowMs: 1 } }),
+  tool('orders.same', 'destructive', {
+    businessKey: { fields: ['/order'], windowMs: 60_000 },
+    similar: { fields: ['/order'], windowMs: 60_000, mode: 'shadow' },
+  }),
+  tool('orders.noted', 'write', { similar: { fields: ['/order'], windowMs: 60_000, mode: 'shadow' } }),
   tool('orders.slow', 'write', {}, { rate: { count: 5, perMs: 3_600_000 } }),
   tool('orders.quick', 'write', {}, { rate: { count: 1, perMs: 40 } }),
 ]);
@@ -289,6 +294,35 @@ describe('a budget', () => {
       { numRuns: 25 },
     );
   }, 60_000);
+});
+
+test('a run is denied a thousand calls and no more; what could be allowed still is', async () => {
+  const session = await openRun({ destructive: 0 });
+  await database.query('UPDATE runs SET denied = 998 WHERE id = $1', [session.runId]);
+  const crowd = await Promise.allSettled(Array.from({ length: 12 }, () => submit(session, 'orders.refund')));
+  expect(crowd.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  expect(await refusal(submit(session, 'orders.refund'))).toMatchObject({
+    code: 'budget_exhausted',
+    retryable: false,
+    details: { which: 'denials', limit: 1_000 },
+  });
+  expect(await submit(session, 'orders.get')).toMatchObject({ state: 'authorized' });
+});
+
+test('the same step through several policies at once is one intent for all of them, whatever stands in its way', async () => {
+  for (let round = 0; round < 25; round += 1) {
+    const session = await openRun({ destructive: 1, calls: 1 }, 'same');
+    const same = () => submit(session, 'orders.same', `o${round}`, { stepId: 'same' });
+    const intents = await Promise.all(Array.from({ length: 9 }, same));
+    expect(new Set(intents.map(({ proposal }) => proposal.intentId)).size).toBe(1);
+    expect(intents[0]?.state).toBe('authorized');
+  }
+});
+
+test('many in one run, over three policies, by what looks alike: all are answered', async () => {
+  const session = await openRun({}, 'noted');
+  const many = await Promise.all(Array.from({ length: 150 }, (_, i) => submit(session, 'orders.noted', `o${i % 7}`)));
+  expect(byState(many)).toEqual({ authorized: 150 });
 });
 
 describe('a rate', () => {

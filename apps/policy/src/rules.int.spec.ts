@@ -31,6 +31,9 @@ const tools = createRegistry([
   tool('pay.back', {}, '0.0 - args.cents'),
   tool('mail.send'),
   tool('mail.draft'),
+  tool('mail.note'),
+  tool('mail.odd'),
+  tool('mail.admin', { permission: 'other' }),
 ]);
 const deployment = `
 apiVersion: intendant/policy/v1
@@ -49,6 +52,16 @@ rules:
     when: size(run.history.filter(h, h.tool == 'mail.send')) >= 3
     then: deny
     message: Three mails are enough
+  - name: one-note
+    tools: [mail.note]
+    when: has(run.history) && size(run.history.filter(h, h.tool == 'mail.note')) >= 1
+    then: deny
+    message: One note is enough.
+  - name: odd
+    tools: [mail.odd]
+    when: args.secret > 5
+    then: deny
+    message: Odd.
   - name: large
     tools: [pay.refund]
     when: sum(run.history.filter(h, h.tool == 'pay.refund').map(h, h.args.cents)) + args.cents > 30000
@@ -128,6 +141,28 @@ test('sums count what is under way; what would need a person is not done as long
     message: expect.stringContaining('Nobody can be asked for approval here yet'),
     details: { rule: 'large', wouldAllow: 'the approval of a person' },
   });
+});
+
+test('a rule that asks whether there is a past sees it', async () => {
+  const session = await openRun();
+  expect((await submit(session, 'mail.note')).state).toBe('authorized');
+  expect(failureOf(await submit(session, 'mail.note'))).toMatchObject({
+    message: expect.stringMatching(/^One note is enough\. Nothing was sent/),
+    details: { rule: 'one-note' },
+  });
+});
+
+test('calls that are denied for nothing push nothing out of what a rule sees', async () => {
+  const session = await openRun();
+  await submit(session, 'pay.refund', { cents: 30_000 });
+  await Promise.all(Array.from({ length: 210 }, () => submit(session, 'mail.admin')));
+  expect(failureOf(await submit(session, 'pay.refund', { cents: 1 }))).toMatchObject({ details: { rule: 'large' } });
+});
+
+test('why a rule could not be applied is told to operators, not to the agent', async () => {
+  const denied = await submit(await openRun(), 'mail.odd');
+  expect(JSON.stringify(failureOf(denied))).not.toContain('secret');
+  expect(await reasonsOf(denied)).toMatchObject({ rule: 'odd', inputs: { error: expect.stringContaining('secret') } });
 });
 
 describe('a restriction', () => {

@@ -50,7 +50,10 @@ export function checkIdentifiers(source: ToolSource): void {
   const input = source.object('input');
   for (const { path, pointer, value, types, exact } of input ? annotated(input, ['input'], '') : []) {
     if (pointer === null || pointer === '') {
-      source.report(path, 'is not followed here; must stand in a property or the items of a list, without anyOf or $ref');
+      source.report(
+        path,
+        'is not followed here; must stand in a property or the items of a list, without anyOf or $ref',
+      );
     } else if (!exact || types.length === 0 || !types.every((type) => naming.has(type))) {
       source.report(path, 'must be of type string, integer or number, in objects and lists that may be nothing else');
     }
