@@ -31,7 +31,7 @@ describe.each<[string, Shape, Omit<IntentCost, 'walBytes'>]>([
     reason = await whyNotCounted(stack.database);
     if (reason === null) cost = await measureIntentCost(stack);
     else process.stderr.write(`statements per intent are not guarded in this run: ${reason}\n`);
-  });
+  }, 180_000);
   afterAll(() => stack?.stop());
 
   test('costs exactly these statements, whatever the clock adds', ({ skip }) => {

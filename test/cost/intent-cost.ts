@@ -34,13 +34,17 @@ const mostSpoiled = 40;
 const slowMs = 100;
 
 /** Several series of intents, none of them held up or with the images of whole pages in its WAL. */
-export async function measureIntentCost(stack: Stack, budgets: Budgets = noBudgets): Promise<IntentCost> {
+export async function measureIntentCost(
+  stack: Stack,
+  budgets: Budgets = noBudgets,
+  wanted = series,
+): Promise<IntentCost> {
   const agent = await stack.agent({}, 3_600_000, budgets);
   const submit = submitter(agent);
   await measureSeries(stack, submit);
   const measured: Counts[] = [];
   const spoiled: string[] = [];
-  while (measured.length < series) {
+  while (measured.length < wanted) {
     const { counts, slowest } = await measureSeries(stack, submit);
     const pageImages = sum(counts.statements, (each) => each.pageImages);
     if (slowest < slowMs && pageImages === 0) measured.push(counts);
