@@ -60,6 +60,8 @@ export class Admission1796342400000 implements MigrationInterface {
     );
     await runner.query('CREATE INDEX intents_alike ON intents (likeness, recorded_at) WHERE likeness IS NOT NULL');
     await runner.query(`
+      CREATE INDEX intents_unclear ON intents (run_id) WHERE state IN ('unknown', 'accepted', 'dead_lettered')`);
+    await runner.query(`
       CREATE TABLE yields (
         run_id text COLLATE "C" NOT NULL,
         digest text NOT NULL,
@@ -76,7 +78,7 @@ export class Admission1796342400000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE rate_buckets, yields');
-    await runner.query('DROP INDEX one_intent_per_operation, intents_alike');
+    await runner.query('DROP INDEX one_intent_per_operation, intents_alike, intents_unclear');
     await runner.query(`
       ALTER TABLE intents DROP COLUMN calls, DROP COLUMN cost, DROP COLUMN held, DROP COLUMN operation,
         DROP COLUMN operation_until, DROP COLUMN likeness`);

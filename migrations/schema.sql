@@ -164,6 +164,7 @@ CREATE INDEX intents_alike ON public.intents USING btree (likeness, recorded_at)
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
+CREATE INDEX intents_unclear ON public.intents USING btree (run_id) WHERE (state = ANY (ARRAY['unknown'::text, 'accepted'::text, 'dead_lettered'::text]));
 CREATE INDEX pauses_open ON public.pauses USING btree (since) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX one_intent_per_operation ON public.intents USING btree (operation) WHERE (operation IS NOT NULL);
 

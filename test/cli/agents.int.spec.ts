@@ -32,7 +32,11 @@ describe('the command line of an agent', () => {
     gateway = await startGateway(environment(database.url, nats.url));
     store = await Store.open({ url: database.url, name: 'spec' });
     // What answers in the policy service.
-    const opening = new RunOpening(store, new RunTokens(keys.secret), openingRulesOf(parsePolicyFiles([], [])));
+    const opening = new RunOpening(
+      store,
+      new RunTokens(keys.secret),
+      openingRulesOf(parsePolicyFiles([], []), ['mail.send']),
+    );
     stopOpening = await answerOn(nats.url, subjects.rpcOpenRun, ({ payload }) =>
       opening.open({ name: 'bot', tenant: 'acme' }, payload),
     );

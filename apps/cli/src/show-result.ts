@@ -20,6 +20,9 @@ export function showResult(context: Context, result: Shown, json: boolean | unde
   if (data !== null) context.out(`data    ${printable(JSON.stringify(data))}`);
   if (error) {
     context.out(`error   ${error.code}: ${printable(error.message)}`);
+    const { rule, wouldAllow } = error.details;
+    if (typeof rule === 'string') context.out(`rule    ${printable(rule)}`);
+    if (typeof wouldAllow === 'string') context.out(`allowed ${printable(`by ${wouldAllow}`)}`);
     context.out(`next    ${error.nextAction}`);
   }
 }

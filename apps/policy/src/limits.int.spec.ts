@@ -325,6 +325,42 @@ test('many in one run, over three policies, by what looks alike: all are answere
   expect(byState(many)).toEqual({ authorized: 150 });
 });
 
+describe('a call of which nobody knows how it ended', () => {
+  test('is not made again in its run under another step, whatever its tool says, until somebody knows', async () => {
+    const session = await openRun({}, 'again');
+    const first = await end(await submit(session, 'orders.refund', 'o1'), unknown);
+    const { intentId } = first.proposal;
+    const again = () => submit(session, 'orders.refund', 'o1', { stepId: 'again' });
+    const crowd = await Promise.allSettled(Array.from({ length: 6 }, again));
+    expect(crowd.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(await refusal(again())).toMatchObject({
+      code: 'blocked_by_unknown',
+      details: { intentId, state: 'unknown', rule: 'causal_hold' },
+    });
+    expect(await submit(session, 'orders.refund', 'o2'), 'another call').toMatchObject({ state: 'authorized' });
+    expect(await submit(session, 'orders.note', 'o1'), 'another tool').toMatchObject({ state: 'authorized' });
+    expect(await submit(session, 'orders.refund', 'o1', { sandbox: true })).toMatchObject({ state: 'authorized' });
+    expect(await submit(await openRun({}, 'again'), 'orders.refund', 'o1')).toMatchObject({ state: 'authorized' });
+    const command = {
+      type: 'resolve',
+      by: 'olga',
+      outcome: 'not_executed',
+      externalId: null,
+      evidence: 'seen',
+    } as const;
+    await expect
+      .poll(async () => (await (stores[1] as Store).door.execute({ intentId, command })).kind, { timeout: 5_000 })
+      .toBe('accepted');
+    expect(await again(), 'the same step').toMatchObject({ state: 'authorized' });
+  });
+
+  test('holds up reads no more than anything else', async () => {
+    const session = await openRun({}, 'reads');
+    await end(await submit(session, 'orders.get', 'o1'), unknown);
+    expect(await submit(session, 'orders.get', 'o1')).toMatchObject({ state: 'authorized' });
+  });
+});
+
 describe('a rate', () => {
   test('is one for all policies (T14)', async () => {
     const session = await openRun({}, 'rated');

@@ -12,7 +12,7 @@ export async function loadRegistry(store: Store, toolsDir: string): Promise<Tool
   const changes: string[] = [];
   for (const tool of registry.list()) {
     const change = compareContract(tool, await store.toolContracts.remember(tool));
-    if (change !== null) changes.push(`${tool.file}: ${change}`);
+    if (change !== null) changes.push(change);
   }
   if (changes.length > 0) throw new ContractChanged(changes.join('\n'));
   return registry;

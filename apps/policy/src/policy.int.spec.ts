@@ -352,13 +352,14 @@ describe('opening a run', () => {
 
   test('goes by the rules that it was given', async () => {
     const ceiling = {
-      ...openingRulesOf(parsePolicyFiles([], [])).ceilingOf({ name: 'bot', tenant: 'acme' }),
+      ...openingRulesOf(parsePolicyFiles([], []), ['mail.send']).ceilingOf({ name: 'bot', tenant: 'acme' }),
       calls: 3,
       permissions: ['mail:send'],
     };
     const rules = {
       ceilingOf: ({ name }: { name: string }) => (name === 'bot' ? ceiling : { ...ceiling, permissions: [] }),
-      checkRestriction: ({ allow }: { allow: string }) => (allow === 'true' ? null : 'only true will do'),
+      checkRestriction: ({ allow }: { allow: string }) =>
+        allow === 'true' ? null : { field: 'allow', expected: 'only true will do' },
     };
     const opening = new RunOpening(store, new RunTokens(tokenSecret), rules);
     const by = (name: string, over: object) =>

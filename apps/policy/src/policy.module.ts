@@ -4,6 +4,7 @@ import { Store } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Admission } from './admission.js';
+import { checkServiceKeys } from './check-service-keys.js';
 import type { PolicyConfig } from './config.js';
 import { loadRegistry } from './load-registry.js';
 import { RunOpening } from './opening.js';
@@ -31,11 +32,11 @@ export class PolicyModule {
         {
           provide: policyFiles,
           inject: [policyTools],
-          useFactory: (tools: ToolRegistry) =>
-            readPolicyFiles(
-              config.policyDir,
-              tools.list().map(({ name }) => name),
-            ),
+          useFactory: async (tools: ToolRegistry) => {
+            const set = await readPolicyFiles(config.policyDir, namesOf(tools));
+            checkServiceKeys(set, config.services);
+            return set;
+          },
         },
         {
           provide: Admission,
@@ -45,9 +46,9 @@ export class PolicyModule {
         },
         {
           provide: RunOpening,
-          inject: [Store, RunTokens, policyFiles],
-          useFactory: (store: Store, tokens: RunTokens, set: PolicySet) =>
-            new RunOpening(store, tokens, openingRulesOf(set)),
+          inject: [Store, RunTokens, policyTools, policyFiles],
+          useFactory: (store: Store, tokens: RunTokens, tools: ToolRegistry, set: PolicySet) =>
+            new RunOpening(store, tokens, openingRulesOf(set, namesOf(tools))),
         },
         {
           provide: Pausing,
@@ -57,4 +58,8 @@ export class PolicyModule {
       ],
     };
   }
+}
+
+function namesOf(tools: ToolRegistry): string[] {
+  return tools.list().map(({ name }) => name);
 }

@@ -99,9 +99,10 @@ export class ProposedCall {
   }
 
   private callBy(facts: Facts | null): Call {
-    const { run, session, tool, permitted } = this.proposed;
-    const { identifiers, rates, proposal, cost } = this;
+    const { run, session, tool, permitted, message } = this.proposed;
+    const { identifiers, rates, proposal, cost, fingerprint } = this;
     return {
+      ...{ fingerprint, sandbox: message.sandbox },
       ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal), taintedBy: run.taintedBy },
       written: cost.ok ? this.written.judge(this.question(facts)) : uncounted(tool, cost.error),
     };

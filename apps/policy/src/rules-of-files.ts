@@ -6,6 +6,7 @@ import {
   judgeCall,
   needsRun,
   type PolicySet,
+  patternMistake,
   type Restriction as ReadRestriction,
   type Facts as RuleFacts,
   restrictionOfRun,
@@ -37,21 +38,18 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
       const ofRun = question.restrictions.map(ready).filter(({ tools }) => covers(tools, tool.name));
       const restrictions = [...restrictionsOf(set, openedBy, session.tenant, tool.name), ...ofRun];
       const { kind, rule, message, inputs, error } = judgeCall(set, restrictions, factsOf(question));
-      return {
-        kind,
-        rule,
-        message: message ?? '',
-        inputs,
-        error,
-      } satisfies Written;
+      const written: Written = { kind, rule, message: message ?? '', inputs, error };
+      // A restriction says what is within bounds.
+      const bounded = restrictions.some(({ name }) => name === rule) && written.message !== '';
+      return bounded ? { ...written, bounds: written.message } : written;
     },
   };
 }
 
 /** The most that keys may give to runs, as policy files say; what they leave open is as without them. */
-export function openingRulesOf(set: PolicySet): OpeningRules {
+export function openingRulesOf(set: PolicySet, tools: readonly string[]): OpeningRules {
   return {
-    checkRestriction: restrictionMistake,
+    checkRestriction: (restriction) => restrictionMistake(restriction, tools),
     ceilingOf: ({ name, tenant }) => {
       const key = set.serviceKey(name, tenant);
       if (key === null) return defaultCeiling;
@@ -68,13 +66,21 @@ export function openingRulesOf(set: PolicySet): OpeningRules {
   };
 }
 
-/** Why a restriction that somebody wants to open a run with is none; null where it is one. */
-export function restrictionMistake(restriction: Restriction): string | null {
+/** Why a restriction that somebody wants to open a run with is none, and where; null where it is one. */
+export function restrictionMistake(
+  restriction: Restriction,
+  tools: readonly string[],
+): { readonly field: string; readonly expected: string } | null {
+  for (const [at, pattern] of restriction.tools.entries()) {
+    const mistake = patternMistake(pattern, tools);
+    if (mistake)
+      return { field: `tools/${at}`, expected: `a tool that is loaded: ${JSON.stringify(pattern)} ${mistake}` };
+  }
   try {
     restrictionOfRun(restriction, 0);
     return null;
   } catch (error) {
-    if (error instanceof CelError) return error.message;
+    if (error instanceof CelError) return { field: 'allow', expected: `CEL that can be used here (${error.message})` };
     throw error;
   }
 }

@@ -188,9 +188,15 @@ describe('a restriction', () => {
   });
 
   test('is checked when the run is opened', () => {
-    expect(restrictionMistake({ tools: [], allow: 'args.a < 3', message: '' })).toBeNull();
-    expect(restrictionMistake({ tools: [], allow: 'args.a <', message: '' })).toMatch(/./);
-    expect(restrictionMistake({ tools: [], allow: 'run.calls < 3', message: '' })).toMatch(/run/);
+    const mistake = (allow: string, named = ['pay.*']) =>
+      restrictionMistake({ tools: named, allow, message: '' }, ['pay.refund']);
+    expect(mistake('args.a < 3')).toBeNull();
+    expect(mistake('args.a <')).toMatchObject({ field: 'allow' });
+    expect(mistake('run.calls < 3')).toMatchObject({ field: 'allow', expected: expect.stringMatching(/run/) });
+    expect(mistake('true', ['pay.refund', 'pay.refnd'])).toMatchObject({
+      field: 'tools/1',
+      expected: expect.stringMatching(/did you mean pay\.refund\?/),
+    });
   });
 });
 

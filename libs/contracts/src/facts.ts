@@ -54,8 +54,12 @@ export interface Facts {
   readonly alike: (Other & { readonly at: number }) | null;
   /** Digests of identifiers, and where they were found: `orders.get#/id`. */
   readonly found: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Intents of the run of which it is not certain what happened, where identifiers are looked for. */
-  readonly open: readonly (Other & { readonly tool: string })[];
+  /** Intents of the run that are not over. */
+  readonly open: readonly (Other & {
+    readonly tool: string;
+    readonly fingerprint: string;
+    readonly sandbox: boolean;
+  })[];
 }
 
 /** Of the past of a run a rule sees so many calls that happened, and so many that were denied; of more, none. */

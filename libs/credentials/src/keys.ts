@@ -31,6 +31,11 @@ export class KeyRing<T> {
     return this.entries.length;
   }
 
+  /** Whom there are keys of. */
+  get identities(): readonly T[] {
+    return this.entries.map(({ identity }) => identity);
+  }
+
   identify(key: string | null): T | null {
     const digest = createHash('sha256')
       .update(key ?? '')

@@ -3,7 +3,7 @@ import type { DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } f
 import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
 import type { Objection } from './objection.js';
-import { lookAlike, sameOperation, tainted, unfounded } from './others.js';
+import { lookAlike, sameCall, sameOperation, tainted, unfounded } from './others.js';
 import { tooFast } from './rates.js';
 
 /** What the rules say: the call is recorded with a ruling, or it is turned away and nothing is recorded. */
@@ -63,6 +63,7 @@ function notPermitted({ session, tool, permitted }: Call): Objection | null {
 
 function objectionOf(call: Call, facts: Facts): Objection | null {
   return (
+    sameCall(call, facts) ??
     sameOperation(call, facts) ??
     unfounded(call, facts) ??
     (facts.run && exhausted(call, facts.run, facts.now)) ??
@@ -86,7 +87,7 @@ function byTheBook({ tool, written }: Call): Objection | null {
       : `${why} Nothing was sent. Do not try again, and do not change the call to get around this.`,
     inputs: written.inputs,
     error: written.error,
-    remedy: asks ? approvalOfAPerson : null,
+    remedy: asks ? approvalOfAPerson : (written.bounds ?? null),
   };
 }
 

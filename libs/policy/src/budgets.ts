@@ -45,6 +45,9 @@ function objection(what: string, inputs: Objection['inputs']): Objection {
     rule: 'budget',
     message: `${what}. Nothing was sent. Do not try again; results can still be read, so finish with what there is.`,
     inputs,
-    remedy: 'a run with a larger budget, which only the agent runtime can open',
+    remedy:
+      inputs['which'] === 'wallClock' || inputs['which'] === 'calls'
+        ? 'a run with a larger budget, which only the agent runtime can open'
+        : 'that something which is under way turns out not to have happened, or a run with a larger budget, which only the agent runtime can open',
   };
 }

@@ -9,6 +9,9 @@ export interface Call {
   readonly permitted: Permit;
   /** What it takes of the budgets of its run. */
   readonly takes: Holdings;
+  /** Digest of the arguments. */
+  readonly fingerprint: string;
+  readonly sandbox: boolean;
   /** Arguments that have to come from an earlier result. */
   readonly identifiers: readonly NamedIdentifier[];
   /** Id of the intent by which the run has read text from outside; null: it has not. */
@@ -45,4 +48,6 @@ export interface Written {
   readonly inputs: Readonly<Record<string, Json>>;
   /** For operators alone: why it could not be evaluated, which may repeat an argument; null: it could. */
   readonly error: string | null;
+  /** What would be within bounds. Left out: nobody has said. */
+  readonly bounds?: string;
 }

@@ -2,8 +2,24 @@ import type { Facts, Other } from '@intendant/contracts';
 import type { Call } from './call.js';
 import type { Objection } from './objection.js';
 
-/** States of an intent of which nobody can say yet whether it happened, and that will be found out. */
-const unclear: ReadonlySet<string> = new Set(['authorized', 'dispatching', 'accepted', 'unknown']);
+/** States of an intent of which nobody can say yet how it ends. */
+const unclear: ReadonlySet<string> = new Set(['authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered']);
+/** Those of which it may have happened, and nobody was told. */
+const lost: ReadonlySet<string> = new Set(['accepted', 'unknown', 'dead_lettered']);
+
+/** What a run has asked for already, and does not know the end of, is not done again under another step. */
+export function sameCall({ tool, fingerprint, sandbox }: Call, { open }: Facts): Objection | null {
+  if (tool.effect === 'read') return null;
+  const same = open.find(
+    (each) =>
+      each.tool === tool.name && each.fingerprint === fingerprint && each.sandbox === sandbox && lost.has(each.state),
+  );
+  if (!same) return null;
+  return waits(
+    `This very call of ${tool.name} was made in this run (${same.intentId}), and it is not known how it ended`,
+    same,
+  );
+}
 
 /** The same operation is not done twice, whoever asks for it; in the run that does not know how it ended, it waits. */
 export function sameOperation({ session, tool }: Call, { holder }: Facts): Objection | null {
@@ -21,7 +37,7 @@ export function sameOperation({ session, tool }: Call, { holder }: Facts): Objec
     rule: 'business_key',
     message: `${tool.name} was already called for the same thing: intent ${holder.intentId} is ${holder.state}. Nothing was sent. Do not change the call to get around this${holder.runId === session.runId ? '; read what became of that intent' : ''}.`,
     inputs,
-    remedy: 'that the earlier intent ends without an effect; then the same call under a new step',
+    remedy: `${holder.state === 'committed' ? 'time: the same thing may be done again once the window of the business key is over' : 'that the earlier intent ends without an effect'}; then the same call under a new step`,
   };
 }
 
@@ -84,8 +100,15 @@ function waits(what: string, other: Other): Objection {
     kind: 'refuse',
     code: 'blocked_by_unknown',
     rule: 'causal_hold',
-    message: `${what}. Nothing was recorded. Wait for the outcome of intent ${other.intentId}, then send the same step again if it is still wanted.`,
+    message: `${what}. Nothing was recorded. ${how(other)}, then send the same step again if it is still wanted.`,
     inputs: { intentId: other.intentId, state: other.state },
     remedy: `the outcome of intent ${other.intentId}`,
   };
+}
+
+/** Nobody but a person finds out about a dead letter. */
+function how({ state, intentId }: Other): string {
+  return state === 'dead_lettered'
+    ? `A person has to find out about intent ${intentId}: ask your user to see to it`
+    : `Wait for the outcome of intent ${intentId}`;
 }

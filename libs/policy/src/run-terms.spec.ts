@@ -106,7 +106,8 @@ describe('whoever asks', () => {
       { tools: ['mail.send'], allow: 'true', message: 'Anything.' },
       { tools: ['mail.send'], allow: 'args.', message: 'Nothing.' },
     ];
-    const check: CheckRestriction = ({ allow }) => (allow === 'true' ? null : 'it ends too early');
+    const check: CheckRestriction = ({ allow }) =>
+      allow === 'true' ? null : { field: 'allow', expected: 'CEL that can be used here (it ends too early)' };
     expect(refusal({ restrict }, defaultCeiling, check)).toEqual({
       message:
         '/restrict/1/allow: expected CEL that can be used here (it ends too early); asked for was "args.". No run was opened.',

@@ -22,8 +22,10 @@ export interface RunTerms {
   readonly budgets: Budgets;
 }
 
-/** What is wrong with a restriction, in a few words; null: nothing. */
-export type CheckRestriction = (restriction: Restriction) => string | null;
+/** Which field of a restriction is wrong, and what would be right; null: none. */
+export type CheckRestriction = (
+  restriction: Restriction,
+) => { readonly field: string; readonly expected: string } | null;
 
 /**
  * What the run gets: what was asked for, else what its profile gives, as far as the ceiling and the ttl allow.
@@ -58,8 +60,8 @@ function refuseExcess(opening: Opening, ceiling: Ceiling, checkRestriction: Chec
   }
   for (const [at, restriction] of opening.restrictions.entries()) {
     const wrong = checkRestriction(restriction);
-    const pointer = `/restrict/${at}/allow`;
-    problems.check(pointer, restriction.allow, wrong === null, `CEL that can be used here (${wrong})`);
+    const pointer = `/restrict/${at}/${wrong?.field ?? ''}`;
+    problems.check(pointer, restriction.allow, wrong === null, wrong?.expected ?? '');
   }
   const { calls, mutating, destructive, costMicros, wallClockMs } = opening.budgets;
   below(problems, 'calls', calls, ceiling.calls, String);

@@ -14,5 +14,5 @@ export type {
 export { type PolicyText, parsePolicyFiles, readPolicyFiles } from './read-policy-files.js';
 export { type Candidate, kindOf, type Replayed, replay, type Unknowable } from './replay.js';
 export { type Refusal, refusalBy, restrictionsOf } from './restrictions.js';
-export { covers } from './tool-patterns.js';
+export { covers, patternMistake } from './tool-patterns.js';
 export { type Facts, type PastCall, type RunFacts, restrictionVariables } from './variables.js';

@@ -148,10 +148,12 @@ describe('a folder of policy files', () => {
     }
   }
 
-  test('is read with nothing else in it', async () => {
-    expect(await problemsOf({ 'a.policy.yaml': rule('when: "true"'), 'notes.yaml': 'x', 'b.tool.yaml': 'x' })).toEqual([
+  test('is read beside what is no YAML and beside tools, and with no other YAML', async () => {
+    expect(await problemsOf({ 'a.policy.yaml': rule('when: "true"'), 'notes.md': 'x', 'b.tool.yaml': 'x' })).toEqual([
       'read: a-rule',
     ]);
+    const rules = { 'a.policy.yaml': rule('when: "true"'), 'rules.yaml': '' };
+    expect(await problemsOf(rules)).toEqual([expect.stringMatching(/rules\.yaml.*must be named \*\.policy\.yaml/)]);
   });
 
   test('must hold one, and none with the other ending', async () => {

@@ -8,8 +8,11 @@ import { readsPast, restrictionVariables, ruleVariables } from './variables.js';
 
 type Path = readonly string[];
 
-/** In place of a rule, where the cost of a call cannot be told. */
-export const uncounted = 'cost';
+/** What decisions say in place of a written rule, where something else has denied: no rule may be called so. */
+export const builtIn: ReadonlySet<string> = new Set([
+  ...['permission', 'phase', 'taint', 'budget', 'denials', 'rate', 'cost', 'provenance', 'default'],
+  ...['business_key', 'causal_hold', 'look_alike'],
+]);
 
 /**
  * What one file says. Mistakes are reported to the source, and the answer is worth nothing then.
@@ -41,8 +44,9 @@ function readRule(source: ToolSource, path: Path, tools: readonly string[]): Rul
     source.report([...path, 'message'], 'missing; must tell the agent why');
   }
   const name = source.text(...path, 'name') ?? '';
-  if (name === uncounted)
-    source.report([...path, 'name'], 'is what stands for a cost that cannot be told; must be another name');
+  if (builtIn.has(name)) {
+    source.report([...path, 'name'], 'is what decisions say where no written rule has decided; must be another name');
+  }
   const when =
     source.value(...path, 'when') === undefined ? null : readExpression(source, [...path, 'when'], ruleVariables);
   return {

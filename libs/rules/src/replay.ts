@@ -3,7 +3,7 @@ import { approvalOfAPerson, type RecordedDecision, type ToolDefinition } from '@
 import type { Verdict } from './judge.js';
 import { judgeCall, restrictionOfRun } from './judge-call.js';
 import type { Kind, PolicySet, Restriction } from './policy-set.js';
-import { uncounted } from './read-policy-file.js';
+import { builtIn } from './read-policy-file.js';
 import { restrictionsOf } from './restrictions.js';
 import { RunHistories } from './run-history.js';
 import { covers } from './tool-patterns.js';
@@ -124,7 +124,7 @@ class Judging {
 
 /** Whether other rules could make a difference: it was allowed, or rules or restrictions have denied it. */
 function isByRules({ decision, code, reasons }: RecordedDecision): boolean {
-  return decision === 'allow' || (code === 'rule_denied' && reasons?.rule !== uncounted);
+  return decision === 'allow' || (code === 'rule_denied' && !isBuiltIn(reasons?.rule));
 }
 
 function unknowable(why: Unknowable) {
@@ -146,4 +146,9 @@ function factsOf(
     tool: { name, version, effect, permission, reversible },
     ...{ args: args ?? {}, sandbox, cost: costMicros / 1_000_000 },
   };
+}
+
+/** `default` is the files' own. */
+function isBuiltIn(rule: string | null | undefined): boolean {
+  return typeof rule === 'string' && rule !== 'default' && builtIn.has(rule);
 }

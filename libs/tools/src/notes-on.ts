@@ -1,5 +1,6 @@
 import { runLifetimes } from '@intendant/contracts';
 import { formatDuration } from './format-duration.js';
+import { readIdentifiers } from './identifiers.js';
 import { kindOf, type UpstreamKind } from './read-upstream.js';
 import { namedByCall, namedByLookup } from './request-names.js';
 import type { ToolSource } from './tool-source.js';
@@ -31,6 +32,9 @@ export function notesOn(source: ToolSource, spans: Spans): string[] {
     notes.push(
       `the sandbox is asked with the real credential ${credential}; name another in upstream.sandbox.credential`,
     );
+  }
+  if (readIdentifiers(source).length > 0) {
+    notes.push('whether the tools that x-from-result names are there is checked with the whole folder only');
   }
   if (effect !== 'read') notes.push(...lookupNotes(source));
   return notes;

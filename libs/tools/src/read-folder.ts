@@ -8,12 +8,16 @@ type Kind = 'tool' | 'policy';
 /**
  * The files of a kind in a folder, in the order of their names, those with the ending `.yml` included.
  *
- * @throws ToolFileError when there is none, or the folder cannot be read.
+ * @throws ToolFileError when there is none, the folder cannot be read, or a folder of policies has other YAML.
  */
 export async function filesIn(directory: string, kind: Kind): Promise<string[]> {
   const entries = await readdir(directory).catch((error: unknown) => {
     throw unreadable(directory, error, `must be a directory of *.${kind}.yaml files`);
   });
+  // Rules in a file of another name would be in force for nobody.
+  const stranger = kind === 'policy' && entries.find((name) => /(?<!\.(tool|policy))\.ya?ml$/.test(name));
+  if (stranger)
+    throw refused(join(directory, stranger), 'is not read; must be named *.policy.yaml, or be somewhere else');
   const files = entries.filter((name) => new RegExp(`\\.${kind}\\.ya?ml$`).test(name)).toSorted();
   if (files.length === 0) throw refused(directory, `holds no ${kind}; must have at least one *.${kind}.yaml file`);
   return files.map((name) => join(directory, name));

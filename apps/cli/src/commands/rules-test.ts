@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { call, queryOf } from '../client.js';
 import { Settings } from '../config.js';
 import type { Context } from '../context.js';
+import { WrongUsage } from '../errors.js';
 import { problemLine } from '../problem-line.js';
 import { type PolicyOptions, readPolicies, toolsOption } from '../read-policies.js';
 import { linesOf } from '../show-tally.js';
@@ -41,6 +42,10 @@ export function addRulesTest(parent: Command, context: Context): void {
         return candidate.problems.forEach((problem) => {
           context.out(problemLine(problem));
         });
+      }
+      const { tool: only } = options;
+      if (only !== undefined && !candidate.tools.some(({ name }) => name === only)) {
+        throw new WrongUsage(`There is no tool ${only}, so nothing would be looked at.`);
       }
       const { since, decisions } = await fetchDecisions(new Settings(context, options), options);
       // Of other tools, too: they are what the run had done.

@@ -96,6 +96,11 @@ export const append = {
         AND NOT EXISTS (
           SELECT FROM wanted AS w LEFT JOIN bucket AS b ON b.id = w.id
           WHERE w.intent_id = n.id AND b.tokens >= b.wanted IS NOT TRUE)
+        -- Nobody knows how the same call of this run ended: it is not made again, whatever its step.
+        AND NOT EXISTS (
+          SELECT FROM intents AS u
+          WHERE u.run_id = n.run_id AND u.state IN ('unknown', 'accepted', 'dead_lettered') AND c.held
+            AND u.tool = n.tool AND u.fingerprint = n.fingerprint AND u.sandbox = n.sandbox AND n.effect <> 'read')
       -- Whoever waits for another one's operation or key does so in the same order.
       ORDER BY c.operation NULLS FIRST, n.key
       ON CONFLICT DO NOTHING

@@ -9,8 +9,7 @@ const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 /**
  * What decisions about new intents go by, as of one moment: what the intents of runs $1 take of their budgets, counted
  * anew, with the past of those in $2; who holds operations $3; what is in buckets $4; what looked like $5 in the last
- * $6 ms (one for each); which of the values $8 the results of runs $7 have had; and what of the runs in $7 is
- * not known to have happened.
+ * $6 ms (one for each); which of the values $8 the results of runs $7 have had; and what of the runs is not over.
  */
 export const loadFacts = {
   name: 'load_facts',
@@ -67,8 +66,8 @@ export const loadFacts = {
         SELECT run_id AS "runId", digest, source FROM yields WHERE run_id = ANY ($7::text[]) AND digest = ANY ($8::text[])
       ) AS y) AS yields,
       (SELECT json_agg(q) FROM (
-        SELECT run_id AS "runId", id AS "intentId", tool, state FROM intents
-        WHERE run_id = ANY ($7::text[]) AND held AND state IN ('authorized', 'dispatching', 'accepted', 'unknown')
+        SELECT run_id AS "runId", id AS "intentId", tool, fingerprint, sandbox, state FROM intents
+        WHERE run_id = ANY ($1::text[]) AND held AND state IN ('authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered')
       ) AS q) AS open`,
 };
 
@@ -136,6 +135,8 @@ export interface OpenRow {
   readonly runId: string;
   readonly intentId: string;
   readonly tool: string;
+  readonly fingerprint: string;
+  readonly sandbox: boolean;
   readonly state: StateName;
 }
 
