@@ -101,6 +101,7 @@ describe('many that ask at once, over three policies', () => {
     const agent = await openAgent();
     const body = (i: number) =>
       JSON.stringify({ tool: 'bank.note', args: { ref: `${i} ${agent.runId}` }, stepId: `n${i}` });
+    const from = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 50 }, async (_, i) => {
         const answer = await client.http('POST', '/v1/intents', agent.token, { body: body(i) });
@@ -108,9 +109,9 @@ describe('many that ask at once, over three policies', () => {
       }),
     );
     const admitted = answers.filter(({ status }) => status < 300);
-    // Twenty at once, and one for each three seconds that it may have taken.
+    // Twenty at once, and one for each three seconds that it has taken.
     expect(admitted.length).toBeGreaterThanOrEqual(20);
-    expect(admitted.length).toBeLessThanOrEqual(22);
+    expect(admitted.length).toBeLessThanOrEqual(20 + Math.ceil((performance.now() - from) / 3_000));
     const limited = answers.find(({ status }) => status === 429);
     expect(limited?.body.error).toMatchObject({ code: 'rate_limited', retryable: true, nextAction: 'wait' });
     const seconds = Number(limited?.headers.get('retry-after'));
