@@ -9,6 +9,7 @@ import {
   patternMistake,
   type Restriction as ReadRestriction,
   type Facts as RuleFacts,
+  restrictionNeverRight,
   restrictionOfRun,
   restrictionsOf,
 } from '@intendant/rules';
@@ -77,8 +78,8 @@ export function restrictionMistake(
       return { field: `tools/${at}`, expected: `a tool that is loaded: ${JSON.stringify(pattern)} ${mistake}` };
   }
   try {
-    restrictionOfRun(restriction, 0);
-    return null;
+    const never = restrictionNeverRight(restriction);
+    return never === null ? null : { field: 'allow', expected: `a condition that can be right: it ${never}` };
   } catch (error) {
     if (error instanceof CelError) return { field: 'allow', expected: `CEL that can be used here (${error.message})` };
     throw error;

@@ -192,6 +192,10 @@ describe('a restriction', () => {
       restrictionMistake({ tools: named, allow, message: '' }, ['pay.refund']);
     expect(mistake('args.a < 3')).toBeNull();
     expect(mistake('args.a <')).toMatchObject({ field: 'allow' });
+    expect(mistake("'yes'")).toMatchObject({
+      field: 'allow',
+      expected: expect.stringMatching(/neither true nor false/),
+    });
     expect(mistake('run.calls < 3')).toMatchObject({ field: 'allow', expected: expect.stringMatching(/run/) });
     expect(mistake('true', ['pay.refund', 'pay.refnd'])).toMatchObject({
       field: 'tools/1',

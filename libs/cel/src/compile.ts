@@ -3,6 +3,7 @@ import { Bindings } from './bindings.js';
 import { CelError } from './cel-error.js';
 import { checkParts, Misuse, type Variables } from './check-parts.js';
 import { meteredEnv } from './functions.js';
+import { type Comparison, comparisonsIn, type KindOfAnswer, kindOfAnswer } from './kind-of-answer.js';
 import { longestExpression } from './limits.js';
 import { meterLoops } from './meter-loops.js';
 import type { Parsed, Part } from './syntax.js';
@@ -19,6 +20,8 @@ export interface Expression {
   readonly text: string;
   /** Paths that it reads, from a variable on: `[args, amount_cents]`. One that ends at a list or map reads all of it. */
   readonly reads: readonly (readonly string[])[];
+  readonly answers: KindOfAnswer;
+  readonly comparisons: readonly Comparison[];
   /**
    * Never throws, and ends in bounded time whatever the values are: with an error if it takes too much work. Values are
    * JSON; an integer within ±(2^53 - 1) is an int, every other number a double.
@@ -38,11 +41,15 @@ export function compile(text: string, variables: Variables): Expression {
   const root = parsed.expr;
   if (!root) throw new CelError('is empty; must be a CEL expression');
   const reads = checked(text, parsed, root, variables);
+  const answers = kindOfAnswer(root);
+  const comparisons = comparisonsIn(root);
   meterLoops(root);
   const run = planned(parsed);
   return {
     text,
     reads,
+    answers,
+    comparisons,
     evaluate: (bindings) => evaluate(run, reads, bindings instanceof Bindings ? bindings : new Bindings(bindings)),
   };
 }

@@ -1,5 +1,5 @@
 export { judge, needsRun, type Verdict } from './judge.js';
-export { judgeCall, restrictionOfRun } from './judge-call.js';
+export { judgeCall, restrictionNeverRight, restrictionOfRun } from './judge-call.js';
 export { policyFileSchema } from './policy-file-schema.js';
 export type {
   Ceilings,

@@ -61,8 +61,8 @@ describe('a rule that cannot be evaluated', () => {
 
   test.each([
     ['a number', 'args.amount'],
-    ['a text', '"true"'],
-    ['nothing', 'null'],
+    ['a text', 'true ? "true" : ""'],
+    ['nothing', 'true ? null : null'],
   ])('is one that gives %s, too', (_, when) => {
     const rule = { name: 'odd', when, then: 'allow' };
     expect(judge(policies({ rules: [rule] }), of(1))).toMatchObject({

@@ -39,6 +39,21 @@ describe('a mistake names file, line, field and what would be right', () => {
       '0.policy.yaml:3 rules.0.message: missing; must tell the agent why',
     ],
     [
+      'a rule that is neither true nor false',
+      rule('when: "args.n + 1"'),
+      '0.policy.yaml:3 rules.0.when: is neither true nor false, whatever it is asked about; must be a condition',
+    ],
+    [
+      'a rule for an effect that there is not',
+      rule(`when: "args.n > 1 && (tool.effect == 'destructve' || args.m > 2)"`),
+      '0.policy.yaml:3 rules.0.when: compares tool.effect with "destructve", which it never is; did you mean destructive?',
+    ],
+    [
+      'a rule for a profile that there is not',
+      rule(`when: "session.profile in ['batch', 'bach']"`),
+      '0.policy.yaml:3 rules.0.when: compares session.profile with "bach", which it never is; did you mean batch?',
+    ],
+    [
       'a rule that is no CEL',
       rule('\n      when: args.amount >'),
       '0.policy.yaml:4 rules.0.when: found > but expecting end of input (line 1, column 13); must be a CEL expression that is true or false',

@@ -4,7 +4,7 @@ import { checkShape, parseDuration, parseRate, type ToolSource } from '@intendan
 import { policyFileSchema } from './policy-file-schema.js';
 import type { Ceilings, Kind, PolicyFile, Restriction, Rule, ServiceKeyPolicy, ToolPatterns } from './policy-set.js';
 import { patternMistake } from './tool-patterns.js';
-import { readsPast, restrictionVariables, ruleVariables } from './variables.js';
+import { neverRight, readsPast, restrictionVariables, ruleVariables } from './variables.js';
 
 type Path = readonly string[];
 
@@ -105,13 +105,22 @@ function readTools(source: ToolSource, path: Path, tools: readonly string[]): To
 }
 
 /** Stands for an expression with a mistake in a file that is refused for it. */
-const never: Expression = { text: '', reads: [], evaluate: () => ({ ok: false, error: 'was not compiled' }) };
+const never: Expression = {
+  text: '',
+  reads: [],
+  answers: 'unknown',
+  comparisons: [],
+  evaluate: () => ({ ok: false, error: 'was not compiled' }),
+};
 
 function readExpression(source: ToolSource, path: Path, variables: Variables): Expression {
   const text = source.text(...path);
   if (text === null) return never;
   try {
-    return compile(text, variables);
+    const expression = compile(text, variables);
+    const mistake = neverRight(expression);
+    if (mistake) source.report(path, mistake);
+    return expression;
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     source.report(path, `${error.sentence}; must be a CEL expression that is true or false`);

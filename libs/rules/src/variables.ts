@@ -1,6 +1,7 @@
 import { Bindings, Double, type Expression, type Variables } from '@intendant/cel';
 import type { Session, ToolDefinition } from '@intendant/contracts';
 import type { Effect, JsonObject } from '@intendant/intent';
+import { nearest } from '@intendant/tools';
 
 /** An earlier call of the run. */
 export interface PastCall {
@@ -91,4 +92,24 @@ function boundRun({ cost, history, denied, ...counts }: Partial<RunFacts>) {
 
 function bound(past: PastCall) {
   return { ...past, cost: new Double(past.cost) };
+}
+
+/** Fields that have one of few values. */
+const closed: Readonly<Record<string, readonly string[]>> = {
+  'tool.effect': ['read', 'write', 'destructive'],
+  'session.profile': ['interactive', 'batch'],
+};
+
+/** Why a condition can never be what was meant; null: nothing speaks against it. */
+export function neverRight({ answers, comparisons }: Pick<Expression, 'answers' | 'comparisons'>): string | null {
+  if (answers === 'other') return 'is neither true nor false, whatever it is asked about; must be a condition';
+  for (const { path, text } of comparisons) {
+    const values = closed[path.join('.')];
+    if (values && !values.includes(text)) {
+      const near = nearest(text, values);
+      const right = near ? `did you mean ${near}?` : `must be one of ${values.join(', ')}`;
+      return `compares ${path.join('.')} with ${JSON.stringify(text)}, which it never is; ${right}`;
+    }
+  }
+  return null;
 }
