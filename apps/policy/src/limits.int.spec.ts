@@ -416,8 +416,9 @@ describe('a business operation', () => {
     );
     const admitted = crowd.filter((each) => !(each instanceof Refusal) && each.state === 'authorized') as Intent[];
     expect(admitted).toHaveLength(1);
-    const { intentId } = (admitted[0] as Intent).proposal;
-    const late = await submit(sessions[1] as Session, 'orders.pay', 'o1');
+    const { intentId, runId } = (admitted[0] as Intent).proposal;
+    const other = sessions.find((each) => each.runId !== runId) as Session;
+    const late = await submit(other, 'orders.pay', 'o1');
     expect(failureOf(late)).toMatchObject({
       code: 'duplicate_business_operation',
       details: { intentId, state: 'authorized', rule: 'business_key' },
