@@ -53,7 +53,6 @@ const tools = createRegistry([
   }),
   tool('orders.noted', 'write', { similar: { fields: ['/order'], windowMs: 60_000, mode: 'shadow' } }),
   tool('orders.slow', 'write', {}, { rate: { count: 5, perMs: 3_600_000 } }),
-  tool('orders.quick', 'write', {}, { rate: { count: 1, perMs: 40 } }),
 ]);
 
 async function openRun(budgets: Partial<Budgets> = {}, tenant = 'acme'): Promise<Session> {
@@ -373,22 +372,20 @@ describe('a rate', () => {
     expect(await submit(session, 'orders.note'), 'another tool has its own').toMatchObject({ state: 'authorized' });
   });
 
-  test('says when there will be room, and there is', async () => {
+  test('says when there will be room: there is then, and is not before', async () => {
     const session = await openRun({}, 'quick');
-    let refusals = 0;
-    for (let admitted = 0; admitted < 5; ) {
-      const outcome = await submit(session, 'orders.quick').catch((error: unknown) => error);
-      if (outcome instanceof Refusal) {
-        const ms = Number(outcome.error.details['retryAfterMs']);
-        expect(ms).toBeGreaterThan(0);
-        expect(ms).toBeLessThanOrEqual(40);
-        refusals += 1;
-        await new Promise((resolve) => setTimeout(resolve, ms + 1));
-        expect(await submit(session, 'orders.quick')).toMatchObject({ state: 'authorized' });
-      }
-      admitted += 1;
-    }
-    expect(refusals).toBeGreaterThan(0);
+    for (let i = 0; i < 5; i += 1) await submit(session, 'orders.slow');
+    const ms = Number((await refusal(submit(session, 'orders.slow'))).details['retryAfterMs']);
+    expect(ms).toBeGreaterThan(710_000);
+    expect(ms).toBeLessThanOrEqual(720_000);
+    // The bucket is made older instead of waiting for it.
+    const later = (by: number) =>
+      database.query("UPDATE rate_buckets SET at = at - $1 * interval '1 ms' WHERE id LIKE '%:quick:%'", [by]);
+    await later(ms - 60_000);
+    await refusal(submit(session, 'orders.slow'));
+    await later(60_000);
+    expect(await submit(session, 'orders.slow')).toMatchObject({ state: 'authorized' });
+    await refusal(submit(session, 'orders.slow'));
   });
 
   test('is not used up by what is turned away, and what is turned away is not recorded', async () => {
