@@ -1,7 +1,5 @@
 import type { Change, RecordedDecision } from '@intendant/contracts';
-
-/** Arguments that take more bytes of JSON than this are not told, as in the past of a run. */
-const longestArgs = 16_384;
+import { longestArgs } from './load-facts.js';
 
 /** Sorts as a text. */
 const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
