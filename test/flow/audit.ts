@@ -44,6 +44,7 @@ function contradictions(intent: Intent, ledger: readonly LedgerEntry[]): string[
     case 'dead_lettered':
       return effects <= 1 ? [] : [says];
     case 'pending':
+    case 'awaiting_approval':
     case 'authorized':
     case 'dispatching':
     case 'accepted':

@@ -1,5 +1,5 @@
 import { Refusal } from '@intendant/contracts';
-import type { Intent, Rejection } from '@intendant/intent';
+import { type Intent, newestOf, type Rejection } from '@intendant/intent';
 import type { Result } from '@intendant/store';
 
 /** The intent after a command. @throws Refusal with why the command was rejected and what can be done */
@@ -46,10 +46,44 @@ export function rejected(reason: Rejection, intent: Intent): Refusal {
         `Intent ${intentId} is ${intent.state} and will stay so; there is nothing to resolve.`,
         details,
       );
+    case 'not_awaiting':
+      return new Refusal(
+        'conflict',
+        `Intent ${intentId} is ${intent.state}, so nobody is asked about it. Nothing was changed.`,
+        details,
+      );
+    case 'stale_digest':
+      return new Refusal(
+        'conflict',
+        `What was asked about intent ${intentId} has changed since you saw it. Nothing was changed. Read it again and decide about what it says now.`,
+        details,
+      );
+    case 'no_preview_yet':
+      return new Refusal(
+        'conflict',
+        `The preview of intent ${intentId} is not there yet. Nothing was changed. Read it again in a moment.`,
+        details,
+      );
+    case 'own_request':
+      return new Refusal(
+        'forbidden',
+        `Intent ${intentId} acts for ${intent.proposal.user}, who may not approve it. Nothing was changed; somebody else has to.`,
+        details,
+      );
+    case 'not_entitled':
+      return new Refusal('forbidden', `${notEntitled(intent)} Nothing was changed.`, details);
+    case 'nothing_given':
+      return new Refusal(
+        'conflict',
+        `There is no approval of yours on intent ${intentId} to take back. Nothing was changed.`,
+        details,
+      );
     case 'no_such_intent':
     case 'idempotency_conflict':
     case 'not_authorized':
     case 'not_due':
+    case 'not_verified':
+    case 'not_approved':
     case 'unknown_attempt':
       return new Refusal(
         'conflict',
@@ -57,6 +91,16 @@ export function rejected(reason: Rejection, intent: Intent): Refusal {
         details,
       );
   }
+}
+
+function notEntitled({ approvals, proposal: { tool } }: Intent): string {
+  if (approvals === null) return `You may not decide about ${tool}.`;
+  const { roles, groups } = newestOf(approvals);
+  const wanted = [
+    ...(roles.length > 0 ? [`the role ${roles.join(' or ')}`] : []),
+    ...(groups.length > 0 ? [`membership in ${groups.join(' or ')}`] : []),
+  ];
+  return `Deciding about ${tool} needs ${wanted.join(' and ')}, which you do not have.`;
 }
 
 /** End of the declared processing time, in ms since the epoch. */

@@ -1,4 +1,4 @@
-import type { Attempt, Correction, Intent, Proposal, StateName } from '@intendant/intent';
+import type { ApprovalRequest, Attempt, Correction, Intent, Proposal, StateName } from '@intendant/intent';
 
 const terms: Proposal['terms'] = {
   effect: 'destructive',
@@ -44,10 +44,36 @@ export const attempt = (verdict: Attempt['verdict']): Attempt => ({
 });
 export const executedAfterAll: Correction = { attempt: 1, finding: 'executed', data: null, breach: null };
 
+const approvalRequest: ApprovalRequest = {
+  nonce: 'n1',
+  digest: 'd1',
+  toolFile: 'f1',
+  policy: 'p1',
+  demands: [{ rule: 'approval', message: 'payments.refund.create always needs a person.' }],
+  view: 'Refund 2499 cents of ord_1',
+  impact: null,
+  reversible: false,
+  undo: null,
+  redact: [],
+  quorum: 2,
+  roles: [],
+  groups: [],
+  selfApproval: false,
+  expiresAt: Date.parse('2026-01-01T10:00:00Z'),
+  remember: 'run',
+  alike: null,
+  preview: null,
+};
+
 type CoreChanges = Partial<Pick<Intent, 'attempts' | 'corrections' | 'version'>> & { proposal?: Partial<Proposal> };
 
 const variants = {
   pending: { state: 'pending' },
+  awaiting_approval: {
+    state: 'awaiting_approval',
+    ...{ basis: 'approved', notBefore: null, resendUntil: null },
+    approvals: { requests: [approvalRequest], given: [{ by: 'olga', digest: 'd1', at: 1 }], differs: [] },
+  },
   authorized: { state: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null },
   dispatching: { state: 'dispatching', attempt: attempt('open') },
   accepted: { state: 'accepted', data: null, dueAt: 1, deadline: 2, asked: 0 },
@@ -84,6 +110,8 @@ export function intentIn(state: StateName, { proposal: changes, ...core }: CoreC
     maxAttempts: 3,
     expiresAt: 1,
     corrections: [],
+    cancelledBy: null,
+    approvals: null,
     ...core,
     ...variants[state],
     ...own,

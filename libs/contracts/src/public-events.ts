@@ -4,6 +4,7 @@ import { subjects } from './subjects.js';
 
 /** Facts that people subscribe to; everything else stays in the log and is read over HTTP. */
 const published: ReadonlySet<EventType> = new Set<EventType>([
+  'approval_requested',
   'denied',
   'outcome_unknown',
   'dead_lettered',

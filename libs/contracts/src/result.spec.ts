@@ -12,6 +12,7 @@ interface Expected {
 }
 const states: Readonly<Record<StateName, Expected>> = {
   pending: { outcome: 'undecided', http: 202, code: null, settled: false },
+  awaiting_approval: { outcome: 'undecided', http: 202, code: null, settled: false },
   authorized: { outcome: 'undecided', http: 202, code: null, settled: false },
   dispatching: { outcome: 'undecided', http: 202, code: null, settled: false },
   accepted: { outcome: 'unknown', http: 202, code: 'outcome_unknown', settled: false },
@@ -41,6 +42,22 @@ describe('the result', () => {
       outcome: 'executed',
     });
     expect(resultOf(intentIn('committed'), false)).not.toHaveProperty('sandbox');
+  });
+
+  test('of one that waits for people says for whom, until when, and that calling again does not help', () => {
+    const { summary, approval } = resultOf(intentIn('awaiting_approval'), false);
+    expect(summary).toBe(
+      'payments.refund.create was not sent yet: it waits for the approval of 2 people (1 so far), until 2026-01-01T10:00:00.000Z. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.',
+    );
+    expect(approval).toEqual({
+      view: 'Refund 2499 cents of ord_1',
+      why: ['payments.refund.create always needs a person.'],
+      requester: 'ada',
+      expiresAt: '2026-01-01T10:00:00.000Z',
+      quorum: 2,
+      given: 1,
+    });
+    expect(resultOf(intentIn('authorized'), false)).not.toHaveProperty('approval');
   });
 
   test('carries the ids of the submit and whether it is a replay, and nothing of the runtime layer', () => {

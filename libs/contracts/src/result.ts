@@ -1,8 +1,11 @@
 import {
   type Breach,
   type Finding,
+  givenTo,
+  type In,
   type Intent,
   type Json,
+  newestOf,
   type Outcome,
   outcomeOf,
   type StateName,
@@ -28,12 +31,29 @@ export interface IntentResult {
   readonly error: ErrorObject | null;
   /** Id of the intent by which its run had read text from outside before; left out where it had not. */
   readonly taintedBy?: string;
+  /** Only there while it waits for people. */
+  readonly approval?: WaitingApproval;
   /** Evidence that came too late to change the status silently; left out where there is none. */
   readonly corrections?: readonly {
     readonly finding: Finding;
     /** The declaration that the upstream broke, where the evidence shows one. */
     readonly breach: Breach | null;
   }[];
+}
+
+/** What is waited for. */
+export interface WaitingApproval {
+  /** The action in words. */
+  readonly view: string;
+  /** Why a person is asked. */
+  readonly why: readonly string[];
+  /** The user whom its run acts for. */
+  readonly requester: string;
+  /** RFC 3339: then nobody can agree any more. */
+  readonly expiresAt: string;
+  readonly quorum: number;
+  /** How many have agreed to it as it is now. */
+  readonly given: number;
 }
 
 export function resultOf(intent: Intent, replayed: boolean): IntentResult {
@@ -53,10 +73,31 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
   };
   if (sandbox) Object.assign(result, { sandbox });
   if (taintedBy) Object.assign(result, { taintedBy });
+  if (intent.state === 'awaiting_approval') {
+    const approval = waitingApproval(intent);
+    Object.assign(result, { summary: waitsFor(tool, approval), approval });
+  }
   if (intent.corrections.length > 0) {
     Object.assign(result, { corrections: intent.corrections.map(({ finding, breach }) => ({ finding, breach })) });
   }
   return result;
+}
+
+function waitingApproval({ proposal, approvals }: In<'awaiting_approval'>): WaitingApproval {
+  const request = newestOf(approvals);
+  return {
+    view: request.view,
+    why: request.demands.map(({ message }) => message),
+    requester: proposal.user,
+    expiresAt: new Date(request.expiresAt).toISOString(),
+    quorum: request.quorum,
+    given: givenTo(approvals, request).length,
+  };
+}
+
+function waitsFor(tool: string, { expiresAt, quorum, given }: WaitingApproval): string {
+  const who = quorum === 1 ? 'a person' : `${quorum} people (${given} so far)`;
+  return `${tool} was not sent yet: it waits for the approval of ${who}, until ${expiresAt}. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.`;
 }
 
 /** Largest `data` that travels in a message, in bytes of JSON: NATS refuses whole messages over 1 MiB by default. */
@@ -73,7 +114,7 @@ export function fitMessage(result: IntentResult): IntentResult {
 
 /** Nothing more will happen by itself: terminal, or waiting for a person. */
 export function isSettled(status: StateName): boolean {
-  return !['pending', 'authorized', 'dispatching', 'accepted', 'unknown'].includes(status);
+  return !['pending', 'awaiting_approval', 'authorized', 'dispatching', 'accepted', 'unknown'].includes(status);
 }
 
 /** 200 or the error's own status once settled, 202 as long as the outcome is open or a person is needed. */
@@ -147,6 +188,7 @@ function errorOfState(intent: Intent): ErrorObject | null {
         { cause: 'accepted' },
       );
     case 'pending':
+    case 'awaiting_approval':
     case 'authorized':
     case 'dispatching':
       return outcomeOf(intent) === 'unknown'

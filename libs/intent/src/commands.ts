@@ -1,10 +1,14 @@
+import type { ApprovalRequest, Approver, Verification } from './approval.js';
 import type { Failure, IntentEvent, Proposal, Reasons } from './events.js';
 import type { LookupAnswer, PollAnswer, Verdict } from './verdict.js';
 
 /** What admission decided. */
-export type Ruling = ({ readonly allow: true } | { readonly allow: false; readonly failure: Failure }) & {
-  readonly reasons?: Reasons;
-};
+export type Ruling = (
+  | { readonly allow: true }
+  /** Once people have agreed. */
+  | { readonly allow: 'approved'; readonly request: ApprovalRequest }
+  | { readonly allow: false; readonly failure: Failure }
+) & { readonly reasons?: Reasons };
 
 /**
  * What somebody wants to happen to one intent. `decide` turns it into events or says why not.
@@ -23,6 +27,10 @@ export type Command =
       readonly phases?: readonly string[] | null;
       /** The run is in none of them any more. */
       readonly outOfPhase?: boolean;
+      /** How its approvals stand up to what would be sent. Left out: nobody has looked; enough where nobody was asked. */
+      readonly verified?: Verification;
+      /** The grant that stood in for an approval is over. */
+      readonly grantOver?: boolean;
     }
   | {
       readonly type: 'record_verdict';
@@ -47,6 +55,13 @@ export type Command =
   | { readonly type: 'record_poll'; readonly answer: PollAnswer; readonly askedAt: number }
   /** The answer of the one more look that `needsReview` asks for. */
   | { readonly type: 'record_review'; readonly answer: LookupAnswer }
+  /** `digest`: of the request that was seen. */
+  | { readonly type: 'approve'; readonly approver: Approver; readonly digest: string }
+  /** `digest` null: whatever is asked now. */
+  | { readonly type: 'refuse'; readonly approver: Approver; readonly digest: string | null; readonly reason: string }
+  | { readonly type: 'withdraw'; readonly by: string }
+  /** The preview of the request with that digest is there: `request` has it. */
+  | { readonly type: 'show_preview'; readonly of: string; readonly request: ApprovalRequest }
   | { readonly type: 'cancel'; readonly by: string }
   | { readonly type: 'expire' }
   | { readonly type: 'replay'; readonly by: string; readonly reason: string }
@@ -65,6 +80,22 @@ export type Rejection =
   /** The intent is not (or no longer) waiting to be dispatched, or somebody else was faster. */
   | 'not_authorized'
   | 'not_due'
+  /** It has approvals, or needs one, and nobody has looked whether they are about what would be sent. */
+  | 'not_verified'
+  /** Those who have agreed are too few, or agreed to something else. */
+  | 'not_approved'
+  /** Nobody is asked about it, or not any more. */
+  | 'not_awaiting'
+  /** What the person saw is not what is asked now. */
+  | 'stale_digest'
+  /** Nobody can agree before the preview is there. */
+  | 'no_preview_yet'
+  /** Whoever the run acts for may not agree to it. */
+  | 'own_request'
+  /** The person lacks a role or a group that the tool demands. */
+  | 'not_entitled'
+  /** There is no approval of that person to take back. */
+  | 'nothing_given'
   | 'unknown_attempt'
   /** It was sent already; the honest answer is its outcome. */
   | 'in_flight'

@@ -1,31 +1,57 @@
+import { type ApprovalRequest, type Approvals, isComplete, type Verification } from './approval.js';
 import type { Command, Decision } from './commands.js';
 import { accept, reject } from './decision.js';
 import type { IntentEvent } from './events.js';
 import { endOfAuthority, unknownFrom, unproven } from './follow-up.js';
-import type { Intent } from './state.js';
+import { clearedFor, lapseOf } from './lapse.js';
+import type { In, Intent } from './state.js';
 
 type StartAttempt = Extract<Command, { type: 'start_attempt' }>;
 
 /** May the next wire attempt start? The answer is the last gate before the first byte. */
 export function decideAttempt(command: StartAttempt, intent: Intent, now: number): Decision {
   const { attemptId, phases, outOfPhase = false } = command;
-  if (intent.state !== 'authorized') return reject('not_authorized');
+  if (intent.state !== 'authorized' && intent.state !== 'awaiting_approval') return reject('not_authorized');
   // A command that comes again, later: its attempt is over, and no two attempts share an id.
   if (intent.attempts.some((a) => a.attemptId === attemptId)) return reject('not_authorized');
   if (intent.cancelledBy !== null) return reject('not_authorized');
   if (now >= intent.expiresAt) return accept(endOfAuthority(intent));
   // What may have run is asked about and completed, whatever the run does now.
   if (outOfPhase && phases && !unproven(intent.attempts)) return accept(deniedBy(phases, intent));
+  const lapse = lapseOf(intent, now);
+  if (lapse) return accept(lapse);
+  const unclear = notAsApproved(command, intent);
+  if (unclear) return unclear;
   if (intent.notBefore !== null && now < intent.notBefore) return reject('not_due');
   if (intent.resendUntil !== null && now >= intent.resendUntil) {
     return accept(unknownFrom(intent, 'resend_window_closed', 'the upstream may have forgotten the key', now));
   }
-  return accept({
+  const started: IntentEvent = {
     type: 'attempt_started',
     attempt: intent.attempts.length + 1,
     attemptId,
     leaseUntil: now + intent.proposal.terms.leaseMs,
-  });
+  };
+  return intent.state === 'awaiting_approval' ? accept(clearedFor(intent), started) : accept(started);
+}
+
+/**
+ * Null where nobody has to agree, or those who have agreed have agreed to exactly this. Otherwise it is asked about as it is
+ * now, unless it is already.
+ */
+function notAsApproved(command: StartAttempt, intent: In<'authorized' | 'awaiting_approval'>): Decision | null {
+  const { verified, grantOver = false } = command;
+  const { approvals } = intent;
+  if (approvals === null && !grantOver) return null;
+  if (!verified) return reject('not_verified');
+  if (approvals !== null && agreedTo(approvals, verified)) return null;
+  if (verified.renewed === null) return reject('not_approved');
+  return accept({ type: 'approval_requested', request: verified.renewed, differs: verified.differs });
+}
+
+/** The request that enough people have agreed to, and that is about what would be sent. */
+function agreedTo(approvals: Approvals, { matching }: Verification): ApprovalRequest | undefined {
+  return approvals.requests.find((request) => matching.includes(request.digest) && isComplete(approvals, request));
 }
 
 function deniedBy(phases: readonly string[], { proposal }: Intent): IntentEvent {

@@ -48,8 +48,9 @@ export function decideLookup(looked: Looked, intent: Intent, now: number): Decis
         ...breachOf(intent),
       });
     case 'dead_lettered':
+    case 'awaiting_approval':
     case 'authorized':
-      if (answer.kind === 'partial' && intent.state === 'authorized' && intent.attempts.length > 0) {
+      if (answer.kind === 'partial' && intent.state !== 'dead_lettered' && intent.attempts.length > 0) {
         return accept(dead('partial_effect', answer.detail));
       }
       // The answer to a question from before: a person had been asked, or a resend allowed, and neither is needed.

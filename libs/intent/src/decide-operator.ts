@@ -2,6 +2,7 @@ import type { Command, Decision } from './commands.js';
 import { accept, reject, unchanged } from './decision.js';
 import type { IntentEvent } from './events.js';
 import { acceptedBy, authorize, endOfAuthority, firstLookup, unknownFrom } from './follow-up.js';
+import { lapseOf } from './lapse.js';
 import { type Intent, isTerminal, mayHaveRun } from './state.js';
 import { keepsKey } from './terms.js';
 
@@ -16,7 +17,7 @@ export function decideOperator(command: OperatorCommand, intent: Intent, now: nu
     case 'cancel':
       return cancel(command.by, intent, now);
     case 'expire':
-      return intent.state === 'authorized' && now >= intent.expiresAt ? accept(endOfAuthority(intent)) : unchanged;
+      return expire(intent, now);
     case 'replay':
       return replay(command, intent, now);
     case 'resolve':
@@ -31,6 +32,7 @@ export function decideOperator(command: OperatorCommand, intent: Intent, now: nu
 function cancel(by: string, intent: Intent, now: number): Decision {
   if (isTerminal(intent) || intent.cancelledBy !== null) return unchanged;
   switch (intent.state) {
+    case 'awaiting_approval':
     case 'authorized': {
       if (!mayHaveRun(intent.attempts)) return accept({ type: 'cancelled', by });
       // A resend that nobody wants any more; what became of the attempts before it still has to be found out.
@@ -45,6 +47,13 @@ function cancel(by: string, intent: Intent, now: number): Decision {
     case 'dead_lettered':
       return reject('in_flight');
   }
+}
+
+/** The end of the authority, or of the approval that it was to go by. */
+function expire(intent: Intent, now: number): Decision {
+  if (intent.state !== 'authorized' && intent.state !== 'awaiting_approval') return unchanged;
+  const end = now >= intent.expiresAt ? endOfAuthority(intent) : lapseOf(intent, now);
+  return end ? accept(end) : unchanged;
 }
 
 /** Reconcile first: a replay makes the outcome unknown again and grants one more attempt, nothing else. */

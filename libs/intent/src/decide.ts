@@ -1,4 +1,5 @@
-import type { Command, Decision } from './commands.js';
+import type { Command, Decision, Ruling } from './commands.js';
+import { decideApproval } from './decide-approval.js';
 import { decideAttempt } from './decide-attempt.js';
 import { decideLookup } from './decide-lookup.js';
 import { decideOperator } from './decide-operator.js';
@@ -6,6 +7,7 @@ import { decidePoll } from './decide-poll.js';
 import { decideReview } from './decide-review.js';
 import { decideVerdict } from './decide-verdict.js';
 import { accept, reject, unchanged } from './decision.js';
+import type { IntentEvent } from './events.js';
 import type { Intent } from './state.js';
 
 /**
@@ -16,13 +18,7 @@ export function decide(command: Command, intent: Intent | null, now: number): De
   if (command.type === 'record') {
     if (intent === null) {
       const { proposal, ruling } = command;
-      const reasons = ruling.reasons && { reasons: ruling.reasons };
-      return accept(
-        { type: 'recorded', proposal },
-        ruling.allow
-          ? { type: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null, ...reasons }
-          : { type: 'denied', failure: ruling.failure, ...reasons },
-      );
+      return accept({ type: 'recorded', proposal }, ruled(ruling));
     }
     return intent.proposal.fingerprint === command.proposal.fingerprint ? unchanged : reject('idempotency_conflict');
   }
@@ -53,10 +49,27 @@ export function decide(command: Command, intent: Intent | null, now: number): De
       return decidePoll(command.answer, command.askedAt, intent, now);
     case 'record_review':
       return decideReview(command.answer, intent, now);
+    case 'approve':
+    case 'refuse':
+    case 'withdraw':
+    case 'show_preview':
+      return decideApproval(command, intent, now);
     case 'cancel':
     case 'expire':
     case 'replay':
     case 'resolve':
       return decideOperator(command, intent, now);
+  }
+}
+
+function ruled(ruling: Ruling): IntentEvent {
+  const reasons = ruling.reasons && { reasons: ruling.reasons };
+  switch (ruling.allow) {
+    case true:
+      return { type: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null, ...reasons };
+    case 'approved':
+      return { type: 'approval_requested', request: ruling.request, ...reasons };
+    case false:
+      return { type: 'denied', failure: ruling.failure, ...reasons };
   }
 }

@@ -1,3 +1,4 @@
+import type { ApprovalRequest } from './approval.js';
 import type { Json, JsonObject } from './json.js';
 import type { Terms } from './terms.js';
 
@@ -44,6 +45,10 @@ export interface Proposal {
   readonly phase?: string;
   /** Id of the intent by which the run had read text from outside. Left out: it had not. */
   readonly taintedBy?: string;
+  /** What a refusal of it is remembered by, however it is worded. Left out: it cannot be refused. */
+  readonly gist?: string;
+  /** Id of the grant that stands in for an approval. Left out: none does. */
+  readonly grant?: string;
 }
 
 /** Digest of tenant, tool and the fields that make a call the operation it is, and for how long it stays taken. */
@@ -74,6 +79,8 @@ export interface Failure {
 export type Basis =
   /** Admission allowed it; nothing was sent yet. */
   | 'admitted'
+  /** People agreed to it. */
+  | 'approved'
   /** Every earlier attempt provably did not run. */
   | 'not_executed'
   /** Two spaced, authoritative absences after the settle time. */
@@ -123,6 +130,16 @@ export type IntentEvent =
       /** Where admission allowed it. */
       readonly reasons?: Reasons;
     }
+  /** People are asked; after an earlier request, because of what `differs` from it or because its preview is there. */
+  | {
+      readonly type: 'approval_requested';
+      readonly request: ApprovalRequest;
+      readonly differs?: readonly string[];
+      readonly reasons?: Reasons;
+    }
+  | { readonly type: 'approved'; readonly by: string; readonly digest: string }
+  | { readonly type: 'approval_withdrawn'; readonly by: string }
+  | { readonly type: 'refused'; readonly by: string; readonly reason: string }
   | {
       readonly type: 'attempt_started';
       readonly attempt: number;

@@ -1,6 +1,7 @@
+import { asked } from './approval.js';
 import type { IntentEvent } from './events.js';
 import type { Json } from './json.js';
-import { type Attempt, type Core, countedAttempts, type Intent } from './state.js';
+import { type Attempt, type Clearance, type Core, countedAttempts, type Intent } from './state.js';
 import { nextState } from './transitions.js';
 
 /** The log says something that cannot be: a bug or a damaged log, never a user's mistake. */
@@ -23,6 +24,21 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
       const { basis, notBefore, resendUntil } = event;
       const cleared = basis === 'absent' ? clear(attempts) : attempts;
       return { state: 'authorized', basis, notBefore, resendUntil, ...core(cleared) };
+    }
+    case 'approval_requested': {
+      const approvals = asked(intent.approvals, event.request, event.differs);
+      return { state: 'awaiting_approval', ...clearanceOf(intent), ...core(), approvals };
+    }
+    case 'approved': {
+      if (intent.approvals === null) throw new IllegalTransition('approved before it was asked');
+      const given = [...intent.approvals.given, { by: event.by, digest: event.digest, at }];
+      return { ...intent, version: intent.version + 1, approvals: { ...intent.approvals, given } } as Intent;
+    }
+    case 'approval_withdrawn': {
+      if (intent.approvals === null) throw new IllegalTransition('approval_withdrawn before it was asked');
+      const given = intent.approvals.given.filter(({ by }) => by !== event.by);
+      const approvals = { ...intent.approvals, given };
+      return { state: 'awaiting_approval', ...clearanceOf(intent), ...core(), approvals };
     }
     case 'attempt_started': {
       const { attemptId, leaseUntil } = event;
@@ -92,6 +108,7 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
       const corrections = [...intent.corrections, { attempt, finding, data, breach }];
       return { ...intent, version: intent.version + 1, attempts: marked, corrections };
     }
+    case 'refused':
     case 'resolved':
       return { ...intent, version: intent.version + 1 };
     case 'cancel_requested':
@@ -112,6 +129,15 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
   }
 }
 
+/** What it goes by once people agree: as before where it had been cleared already. */
+function clearanceOf(intent: Intent): Clearance {
+  if (intent.state !== 'authorized' && intent.state !== 'awaiting_approval') {
+    return { basis: 'approved', notBefore: null, resendUntil: null };
+  }
+  const { basis, notBefore, resendUntil } = intent;
+  return { basis, notBefore, resendUntil };
+}
+
 /** A question that nobody has been asked yet. */
 function fromNow(settleAt: number, dueAt: number, deadline: number) {
   return { settleAt, dueAt, deadline, absences: 0, absentAt: null, asked: 0 };
@@ -129,13 +155,14 @@ function begin(event: Extract<IntentEvent, { type: 'recorded' }>, at: number): I
     expiresAt: proposal.expiresAt,
     corrections: [],
     cancelledBy: null,
+    approvals: null,
     state: 'pending',
   };
 }
 
 /** Only what is true in every state, so that nothing of the old variant leaks into the new one. */
 function coreOf(intent: Intent, at: number, attempts: readonly Attempt[]): Core {
-  const { proposal, version, recordedAt, maxAttempts, expiresAt, corrections, cancelledBy } = intent;
+  const { proposal, version, recordedAt, maxAttempts, expiresAt, corrections, cancelledBy, approvals } = intent;
   return {
     proposal,
     version: version + 1,
@@ -146,6 +173,7 @@ function coreOf(intent: Intent, at: number, attempts: readonly Attempt[]): Core 
     expiresAt,
     corrections,
     cancelledBy,
+    approvals,
   };
 }
 

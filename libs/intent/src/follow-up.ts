@@ -87,7 +87,7 @@ export function safeResendUntil(intent: Intent): number | null {
 }
 
 /** Authority ended before the next attempt. Honest about the earlier ones: only what is proven is called expired. */
-export function endOfAuthority(intent: In<'authorized'>): IntentEvent {
+export function endOfAuthority(intent: In<'authorized' | 'awaiting_approval'>): IntentEvent {
   return mayHaveRun(intent.attempts)
     ? { type: 'dead_lettered', reason: 'authority_expired', detail: 'the run ended before the outcome was known' }
     : { type: 'expired' };

@@ -1,3 +1,15 @@
+export {
+  type ApprovalRequest,
+  type Approvals,
+  type Approver,
+  approvalEnds,
+  type Demand,
+  givenTo,
+  isComplete,
+  newestOf,
+  type Preview,
+  type Verification,
+} from './approval.js';
 export * from './commands.js';
 export { decide } from './decide.js';
 export * from './events.js';

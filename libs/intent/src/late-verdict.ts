@@ -23,7 +23,7 @@ export function lateVerdict(attempt: Attempt, verdict: Verdict, jitter: number, 
       return rescued ? afterNotExecuted(attempt, verdict, jitter, intent, now) : unchanged;
     }
     case 'accepted': {
-      const open = intent.state === 'unknown' || intent.state === 'authorized';
+      const open = intent.state === 'unknown' || intent.state === 'authorized' || intent.state === 'awaiting_approval';
       const doubted = attempt.verdict === 'unknown' || attempt.verdict === 'absent';
       // It will run, so an absence means nothing any more and nothing may be sent again.
       return open && doubted ? accept(acceptedBy(attempt, verdict.data, intent, now)) : unchanged;
@@ -44,6 +44,7 @@ export function sameEffect(one: Json, other: Json, intent: Intent): boolean {
 /** A read's late answer is welcome as long as nobody has another one; it is never an effect too many. */
 function lateAnswer(attempt: Attempt, { data }: Executed, intent: Intent): Decision {
   switch (intent.state) {
+    case 'awaiting_approval':
     case 'authorized':
     case 'accepted':
     case 'unknown':
@@ -74,6 +75,7 @@ function lateSuccess(attempt: Attempt, { data }: Executed, intent: Intent): Deci
     case 'unknown':
     case 'accepted':
       return accept(committed);
+    case 'awaiting_approval':
     case 'authorized':
     case 'dead_lettered':
       // Somebody was told otherwise: a resend had been allowed, or a person had been asked.

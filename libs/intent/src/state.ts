@@ -1,3 +1,4 @@
+import type { Approvals } from './approval.js';
 import type { Basis, Breach, DeadLetterReason, Failure, Finding, Proof, Proposal } from './events.js';
 import type { Json } from './json.js';
 
@@ -39,6 +40,15 @@ export interface Core {
   readonly corrections: readonly Correction[];
   /** Who asked for it not to happen when it may have been sent already; null: nobody. */
   readonly cancelledBy: string | null;
+  /** What people were asked and have answered; null: nobody was asked. */
+  readonly approvals: Approvals | null;
+}
+
+/** What a further or first attempt may go by, once it may start. */
+export interface Clearance {
+  readonly basis: Basis;
+  readonly notBefore: number | null;
+  readonly resendUntil: number | null;
 }
 
 export interface Reconciling {
@@ -53,12 +63,8 @@ export interface Reconciling {
 export type Intent = Core &
   (
     | { readonly state: 'pending' }
-    | {
-        readonly state: 'authorized';
-        readonly basis: Basis;
-        readonly notBefore: number | null;
-        readonly resendUntil: number | null;
-      }
+    | ({ readonly state: 'awaiting_approval'; readonly approvals: Approvals } & Clearance)
+    | ({ readonly state: 'authorized' } & Clearance)
     | { readonly state: 'dispatching'; readonly attempt: Attempt }
     | {
         readonly state: 'accepted';
@@ -145,6 +151,7 @@ export function outcomeOf(intent: Intent): Outcome {
       return mayHaveRun(intent.attempts) ? 'unknown' : 'undecided';
     case 'dispatching':
     case 'pending':
+    case 'awaiting_approval':
     case 'authorized':
       return mayHaveRun(intent.attempts) ? 'unknown' : 'undecided';
   }

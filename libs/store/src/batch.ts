@@ -5,6 +5,7 @@ import { appendParameters, type Change, type LogRow, type Message, type PhasedSt
 import type { Asked, Book } from './book.js';
 import type { Admission } from './facts.js';
 import { hasOutcome } from './has-outcome.js';
+import { isForDispatchers } from './projection.js';
 import type { Result } from './result.js';
 import type { Reservation, Starter } from './starter.js';
 import type { Stream } from './stream.js';
@@ -163,7 +164,7 @@ export class Batch {
 
   /** Parameters of sql/append.ts. */
   parameters(): unknown[] {
-    const waiting = this.authorized(noneLost).map(announced);
+    const waiting = this.toDispatch(noneLost).map(announced);
     for (let i = 0; i < waiting.length; i += doorbellSize) {
       const ring: Ring = { intents: waiting.slice(i, i + doorbellSize) };
       this.messages.push({ intentId: null, msgId: newId(), subject: subjects.dispatch, payload: JSON.stringify(ring) });
@@ -172,9 +173,14 @@ export class Batch {
     return appendParameters({ changes, starts, log, messages, now, book });
   }
 
-  /** Those that may be dispatched now: not held back, and a dispatcher may take them at once. */
-  authorized(lost: Lost): Intent[] {
-    return this.changed(lost, (intent) => intent.state === 'authorized' && intent.notBefore === null);
+  /** Those that a dispatcher may take at once. */
+  toDispatch(lost: Lost): Intent[] {
+    return this.changed(
+      lost,
+      (intent) =>
+        (intent.state === 'authorized' && intent.notBefore === null) ||
+        (intent.state === 'awaiting_approval' && isForDispatchers(intent)),
+    );
   }
 
   /** Those that have an outcome now. */
@@ -190,7 +196,7 @@ export class Batch {
 
   commit(lost: Lost, settled: readonly Intent[]): Commit {
     return {
-      dispatch: this.authorized(lost).map(announced),
+      dispatch: this.toDispatch(lost).map(announced),
       changed: settled.map((intent) => intent.proposal.intentId),
       cancel: this.changed(lost, isToBeAborted).map((intent) => intent.proposal.intentId),
     };

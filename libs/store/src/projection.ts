@@ -1,4 +1,14 @@
-import { holdingsOf, type Intent, isHeld, needsReview } from '@intendant/intent';
+import {
+  approvalEnds,
+  holdingsOf,
+  type In,
+  type Intent,
+  isComplete,
+  isHeld,
+  needsReview,
+  newestOf,
+  unproven,
+} from '@intendant/intent';
 
 /** The columns of the read model that follow from the state. Times are ms since the epoch. */
 export interface IntentColumns {
@@ -25,7 +35,8 @@ export interface IntentColumns {
 export const announceAgainMs = 5_000;
 
 export function project(intent: Intent): IntentColumns {
-  const { version, expiresAt, since } = intent;
+  const { version, since } = intent;
+  const expiresAt = authorityEnds(intent);
   const { calls, cost } = holdingsOf(intent);
   const held = isHeld(intent);
   return {
@@ -44,10 +55,30 @@ export function project(intent: Intent): IntentColumns {
   };
 }
 
+/** End of the time in which it may be sent: that of its run, or that of its approval until something may have happened. */
+function authorityEnds(intent: Intent): number {
+  const isWaiting = intent.state === 'awaiting_approval' || intent.state === 'authorized';
+  const ends = isWaiting && !unproven(intent.attempts) ? approvalEnds(intent) : null;
+  return Math.min(intent.expiresAt, ends ?? intent.expiresAt);
+}
+
+/**
+ * Of those that wait for people: its preview is wanted, or it was agreed to as it is for some dispatchers, and was not for
+ * the one that looked at it last.
+ */
+export function isForDispatchers({ approvals }: In<'awaiting_approval'>): boolean {
+  const { preview } = newestOf(approvals);
+  return preview?.kind === 'asked' || approvals.requests.some((request) => isComplete(approvals, request));
+}
+
 function wakeAt(intent: Intent): number | null {
   switch (intent.state) {
+    case 'awaiting_approval':
+      return isForDispatchers(intent)
+        ? Math.min(intent.since + announceAgainMs, authorityEnds(intent))
+        : authorityEnds(intent);
     case 'authorized':
-      return Math.min(intent.notBefore ?? intent.since + announceAgainMs, intent.expiresAt);
+      return Math.min(intent.notBefore ?? intent.since + announceAgainMs, authorityEnds(intent));
     case 'dispatching':
       return intent.attempt.leaseUntil;
     case 'accepted':
@@ -79,6 +110,8 @@ function reasonOf(intent: Intent): string | null {
       return `by ${intent.by}`;
     case 'committed':
       return intent.proof;
+    case 'awaiting_approval':
+      return intent.approvals.differs.length > 0 ? 'differs' : (newestOf(intent.approvals).demands[0]?.rule ?? null);
     case 'authorized':
       return intent.basis;
     case 'pending':

@@ -21,8 +21,14 @@ export const giveBack = {
   text: 'UPDATE intents SET wake_at = statement_timestamp() WHERE id = $2 AND state = $1 AND wake_at IS NOT NULL',
 };
 
+const unheard = (state: string) => `SELECT id FROM (
+        SELECT id FROM intents
+        WHERE state = '${state}' AND wake_at <= statement_timestamp() AND expires_at > statement_timestamp()
+        ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
+      ) AS ${state}`;
+
 /**
- * Authorized intents that nobody picked up. The longer one has been waiting, the later it is taken again: from $2 ms
+ * Authorized intents that nobody picked up, and those that wait for people and for a dispatcher. The longer one has been waiting, the later it is taken again: from $2 ms
  * up to a minute, so that a long backlog costs little. Those whose authority has ended are left to claimExpired.
  */
 export const claimUnheard = {
@@ -32,20 +38,19 @@ export const claimUnheard = {
     SET wake_at = least(i.expires_at, statement_timestamp()
       + least(greatest($2::float8 * interval '1 ms', statement_timestamp() - i.since), interval '1 minute'))
     FROM (
-      SELECT id FROM intents
-      WHERE state = 'authorized' AND wake_at <= statement_timestamp() AND expires_at > statement_timestamp()
-      ORDER BY wake_at LIMIT $1 FOR UPDATE SKIP LOCKED
+      ${unheard('authorized')} UNION ALL ${unheard('awaiting_approval')}
     ) AS due
     WHERE i.id = due.id
     RETURNING i.id, i.version, i.tool, i.tool_version AS "toolVersion", i.sandbox`,
 };
 
-/** Authorized intents whose authority has ended; they are due then, so that no others have to be looked at. */
+/** Intents whose authority, or the approval that they wait for, has ended; they are due then, so that no others have to be looked at. */
 export const claimExpired = {
   name: 'claim_expired',
   text: `
     SELECT id FROM intents
-    WHERE state = 'authorized' AND wake_at <= statement_timestamp() AND expires_at <= statement_timestamp()
+    WHERE state IN ('authorized', 'awaiting_approval') AND wake_at <= statement_timestamp()
+      AND expires_at <= statement_timestamp()
     ORDER BY wake_at LIMIT $1`,
 };
 

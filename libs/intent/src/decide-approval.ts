@@ -1,0 +1,126 @@
+import { type ApprovalRequest, type Approvals, type Approver, givenTo, isComplete, newestOf } from './approval.js';
+import type { Command, Decision } from './commands.js';
+import { accept, reject, unchanged } from './decision.js';
+import type { IntentEvent } from './events.js';
+import { unproven } from './follow-up.js';
+import { clearedFor, lapseOf } from './lapse.js';
+import { type In, type Intent, mayHaveRun } from './state.js';
+
+type ApprovalCommand = Extract<Command, { type: 'approve' | 'refuse' | 'withdraw' | 'show_preview' }>;
+
+/** What people say about an intent that they were asked about, and what they are shown. */
+export function decideApproval(command: ApprovalCommand, intent: Intent, now: number): Decision {
+  const { approvals } = intent;
+  if (approvals === null) return reject('not_awaiting');
+  switch (command.type) {
+    case 'approve':
+      return approve(command, approvals, intent, now);
+    case 'refuse':
+      return refuse(command, approvals, intent, now);
+    case 'withdraw':
+      return withdraw(command.by, approvals, intent);
+    case 'show_preview':
+      return showPreview(command, approvals, intent, now);
+  }
+}
+
+function approve(
+  { approver, digest }: Extract<Command, { type: 'approve' }>,
+  approvals: Approvals,
+  intent: Intent,
+  now: number,
+): Decision {
+  const request = newestOf(approvals);
+  if (!isEntitled(approver, request)) return reject('not_entitled');
+  if (isRequester(approver, intent) && !request.selfApproval) return reject('own_request');
+  if (over.has(intent.state)) return reject('not_awaiting');
+  if (digest !== request.digest) return reject('stale_digest');
+  // Said twice, or by one more than it needs: either way it is agreed to, and they all read the same.
+  if (givenTo(approvals, request).some((by) => isSamePerson(by, approver.name))) return unchanged;
+  if (intent.state !== 'awaiting_approval') return isComplete(approvals, request) ? unchanged : reject('not_awaiting');
+  const lapse = lapseOf(intent, now);
+  if (lapse) return accept(lapse);
+  if (request.preview?.kind === 'asked') return reject('no_preview_yet');
+  const approved: IntentEvent = { type: 'approved', by: approver.name, digest };
+  if (givenTo(approvals, request).length + 1 < request.quorum) return accept(approved);
+  return accept(approved, clearedFor(intent));
+}
+
+/** One no is enough, as long as nothing was sent; a yes of before does not outweigh it. */
+function refuse(
+  { approver, digest, reason }: Extract<Command, { type: 'refuse' }>,
+  approvals: Approvals,
+  intent: Intent,
+  now: number,
+): Decision {
+  const request = newestOf(approvals);
+  if (!isEntitled(approver, request)) return reject('not_entitled');
+  if (intent.state === 'denied' && intent.failure.code === 'approval_refused') return unchanged;
+  if (over.has(intent.state)) return reject('not_awaiting');
+  if (digest !== null && digest !== request.digest) return reject('stale_digest');
+  if (!isWaiting(intent) || mayHaveRun(intent.attempts)) return reject('in_flight');
+  const lapse = lapseOf(intent, now);
+  if (lapse) return accept(lapse);
+  const { name } = approver;
+  return accept({ type: 'refused', by: name, reason }, { type: 'denied', failure: refusal(name, reason, intent) });
+}
+
+/** What was given and not used yet counts as not given. */
+function withdraw(by: string, approvals: Approvals, intent: Intent): Decision {
+  if (over.has(intent.state)) return reject('not_awaiting');
+  if (!isWaiting(intent) || unproven(intent.attempts)) return reject('in_flight');
+  const given = approvals.given.find((each) => isSamePerson(each.by, by));
+  return given ? accept({ type: 'approval_withdrawn', by: given.by }) : reject('nothing_given');
+}
+
+function showPreview(
+  { of, request }: Extract<Command, { type: 'show_preview' }>,
+  approvals: Approvals,
+  intent: Intent,
+  now: number,
+): Decision {
+  const newest = newestOf(approvals);
+  if (intent.state !== 'awaiting_approval' || newest.digest !== of || newest.preview?.kind !== 'asked') {
+    return unchanged;
+  }
+  const lapse = lapseOf(intent, now);
+  return accept(lapse ?? { type: 'approval_requested', request });
+}
+
+/** States in which nothing is left to be agreed to or taken back. */
+const over: ReadonlySet<Intent['state']> = new Set(['denied', 'cancelled', 'expired']);
+
+function isWaiting(intent: Intent): intent is In<'awaiting_approval' | 'authorized'> {
+  return intent.state === 'awaiting_approval' || intent.state === 'authorized';
+}
+
+function isEntitled({ roles, groups }: Approver, request: ApprovalRequest): boolean {
+  const has = (own: readonly string[], wanted: readonly string[]) =>
+    wanted.length === 0 || wanted.some((each) => own.includes(each));
+  return has(roles, request.roles) && has(groups, request.groups);
+}
+
+function isRequester({ name }: Approver, { proposal }: Intent): boolean {
+  return isSamePerson(name, proposal.user);
+}
+
+/** However it is written: two keys of one name, in whatever case, are one person's. */
+function isSamePerson(one: string, other: string): boolean {
+  return plain(one) === plain(other);
+}
+
+function plain(name: string): string {
+  return name.normalize('NFKC').trim().toLowerCase();
+}
+
+function refusal(by: string, reason: string, { proposal: { tool } }: Intent) {
+  return {
+    code: 'approval_refused',
+    message: `${by} refused ${tool}: ${sentence(reason)} Nothing was sent. Do not call it again, and do not change the call to get around this.`,
+    details: { by, reason },
+  };
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
