@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '@intendant/contracts';
+import { defaultApproval, type ToolDefinition } from '@intendant/contracts';
 import type { Terms } from '@intendant/intent';
 
 export const kinds = ['keyed', 'keyonly', 'conditional', 'searched', 'blind', 'accepted', 'read'] as const;
@@ -50,6 +50,7 @@ export const tools: readonly ToolDefinition[] = kinds.map((kind) => ({
   similar: null,
   identifiers: [],
   whenTainted: 'allow',
+  approval: defaultApproval,
   terms: terms[kind],
   upstream: {
     kind: 'module',
@@ -64,5 +65,6 @@ export const tools: readonly ToolDefinition[] = kinds.map((kind) => ({
   sandbox: null,
   contract: {},
   contractDigest: '0'.repeat(64),
+  fileDigest: '0'.repeat(64),
   file: `race.${kind}.tool.yaml`,
 }));

@@ -1,3 +1,4 @@
+export * from './approval-rules.js';
 export * from './budgets.js';
 export * from './duration.js';
 export * from './errors.js';
@@ -16,3 +17,4 @@ export * from './session.js';
 export * from './subjects.js';
 export * from './text.js';
 export * from './tool.js';
+export * from './view-template.js';

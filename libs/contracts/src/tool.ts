@@ -1,4 +1,5 @@
 import type { Effect, JsonObject, Terms } from '@intendant/intent';
+import type { ApprovalRules } from './approval-rules.js';
 
 /** A value of the run's session that the runtime fills in where the tool file says `inject`. */
 export type SessionField = 'tenant' | 'user' | 'run';
@@ -209,6 +210,8 @@ export interface ToolDefinition {
   readonly identifiers: readonly Identifier[];
   /** What becomes of a call in a run that has read text from outside. */
   readonly whenTainted: 'allow' | 'require_approval' | 'deny';
+  /** Who has to agree, and what they see. Always there; `required` false: only where a rule, taint or a look-alike asks. */
+  readonly approval: ApprovalRules;
   readonly terms: Terms;
   readonly upstream: Upstream;
   /** Where sandbox calls go, by exactly the same code; null: there is no sandbox, and such calls are refused. */
@@ -219,6 +222,8 @@ export interface ToolDefinition {
   readonly contract: JsonObject;
   /** sha256 of the canonical contract, hex. */
   readonly contractDigest: string;
+  /** sha256, hex, of all that the tool file says, in canonical JSON, as written: without values of the environment. */
+  readonly fileDigest: string;
   /** File it came from, as given on the command line or found in the tools directory. */
   readonly file: string;
 }

@@ -1,4 +1,4 @@
-import type { HttpUpstream, LookupDefinition, ToolDefinition } from '@intendant/contracts';
+import { defaultApproval, type HttpUpstream, type LookupDefinition, type ToolDefinition } from '@intendant/contracts';
 
 export interface ToolChanges {
   readonly tool?: Partial<Omit<ToolDefinition, 'upstream'>>;
@@ -31,6 +31,7 @@ export function toolAt(
     similar: null,
     identifiers: [],
     whenTainted: 'allow',
+    approval: defaultApproval,
     terms: {
       effect: 'destructive',
       guarantee: 'lookup',
@@ -74,6 +75,7 @@ export function toolAt(
     sandbox: null,
     contract: {},
     contractDigest: '0'.repeat(64),
+    fileDigest: '0'.repeat(64),
     file: 'test.act.tool.yaml',
     ...changes.tool,
   };

@@ -13,7 +13,4 @@ export function checkSupported(source: ToolSource): void {
   for (const path of unsupported) {
     if (source.value(...path) !== undefined) source.report(path, 'not supported yet; remove it');
   }
-  if (source.value('approval', 'required') === true) {
-    source.report(['approval', 'required'], 'not supported yet; must be false, or the whole approval left out');
-  }
 }

@@ -124,18 +124,14 @@ upstream:
     });
   });
 
-  test('may say that no approval is required', () => {
-    expect(problemsOf(['retry:', 'approval: { required: false }\nretry:'])).toEqual([]);
+  test('may say that no approval is required, which is the same as saying nothing', () => {
+    expect(refundTool(['retry:', 'approval: { required: false }\nretry:']).approval).toEqual(refundTool().approval);
   });
 });
 
 describe('a field that exists in the contract but not in the code is refused, never ignored', () => {
   test.each<[string, Edit]>([
     ['compensation', ['retry:', 'compensation: { tool: payments.refund.undo, args: "$" }\nretry:']],
-    [
-      'approval.required',
-      ['retry:', 'approval: { required: true, quorum: 1, ttl: PT5M, view: "Refund {{amount_cents}}" }\nretry:'],
-    ],
     ['result.maxBytes', ['retry:', 'result: { maxBytes: 16384, trust: first_party }\nretry:']],
     ['result.redact', ['retry:', 'result: { redact: [/card/number] }\nretry:']],
     ['result.list', ['retry:', 'result: { list: {} }\nretry:']],

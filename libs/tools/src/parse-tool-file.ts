@@ -1,5 +1,6 @@
 import type { SessionField, ToolDefinition } from '@intendant/contracts';
 import type { Effect } from '@intendant/intent';
+import { checkApproval } from './check-approval.js';
 import { checkConstant } from './check-constant.js';
 import { checkCost } from './check-cost.js';
 import { checkGuarantee } from './check-guarantee.js';
@@ -18,6 +19,7 @@ import { readFilledIn } from './filled-in.js';
 import { readIdentifiers } from './identifiers.js';
 import { digest } from './key.js';
 import { notesOn } from './notes-on.js';
+import { readApproval } from './read-approval.js';
 import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
 import { checkSameness, readBusinessKey, readSimilar } from './same-calls.js';
@@ -53,6 +55,7 @@ export function readTool(source: ToolSource): ReadTool {
   checkShape(source, toolFileSchema);
   checkSchemas(source);
   checkSameness(source);
+  checkApproval(source);
   checkCost(source);
   checkRequests(source);
   checkQuestions(source);
@@ -87,6 +90,7 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     similar: readSimilar(source),
     identifiers: readIdentifiers(source),
     whenTainted: whenTainted(source),
+    approval: readApproval(source, spans),
     inject: (source.object('inject') ?? {}) as Record<string, SessionField>,
     limits: readLimits(source, spans),
     businessKey: readBusinessKey(source),
@@ -96,6 +100,7 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     filledIn: readFilledIn(source),
     contract,
     contractDigest: digest(contract),
+    fileDigest: digest(source.written),
     file: source.file,
   };
 }

@@ -1,4 +1,4 @@
-import { clockToleranceMs } from '@intendant/contracts';
+import { clockToleranceMs, defaultApproval } from '@intendant/contracts';
 import type { Effect, Guarantee, LookupAuthority } from '@intendant/intent';
 import type { Path, ToolSource } from './tool-source.js';
 import type { Basis, Span, Spans } from './windows.js';
@@ -37,7 +37,7 @@ export function readSpans(source: ToolSource): Spans {
       interval: span(source, ['upstream', 'poll', 'interval'], '2s'),
       deadline: span(source, ['upstream', 'poll', 'deadline'], 'PT1H'),
     },
-    approvalTtl: optional(source, ['approval', 'ttl']),
+    approvalTtl: source.object('approval') && approvalTtl(source),
   };
 }
 
@@ -59,6 +59,10 @@ export function wholeNumber(source: ToolSource, path: Path, fallback: number): n
 function authorityOf(source: ToolSource): LookupAuthority {
   if (source.object('upstream', 'lookup') === null) return 'none';
   return source.value('upstream', 'lookup', 'authoritative') === true ? 'authoritative' : 'presence_only';
+}
+
+function approvalTtl(source: ToolSource): Span {
+  return optional(source, ['approval', 'ttl']) ?? { ms: defaultApproval.ttlMs, basis: 'default' };
 }
 
 function optional(source: ToolSource, path: Path): Span | null {

@@ -16,11 +16,12 @@ effect: destructive
 compensation: { tool: payments.refund.undo, args: "$" }
 permission: payments:refund
 phases: [resolve]
-input:  { type: object, additionalProperties: false, required: [order_id], properties: { order_id: { type: string }, amount_cents: { type: integer } } }
+input:  { type: object, additionalProperties: false, required: [order_id], properties: { order_id: { type: string }, amount_cents: { type: integer }, note: { type: string } } }
 output: { type: object, required: [refund_id], properties: { refund_id: { type: string } } }
 inject: { tenant_id: tenant, agent_user: user }
 businessKey: { fields: [/order_id], window: P90D }
-approval: { required: true, quorum: 1, ttl: PT5M, view: "Refund {{amount_cents}} cents to the card of order {{order_id}}" }
+approval:
+  { required: true, quorum: 2, ttl: PT5M, view: "Refund {{amount_cents}} cents to the card of order {{order_id}}", impact: "Money of {{tenant_id}}", undo: "Not at all", roles: [operator], groups: [payments], selfApproval: true, redact: [/note], remember: tenant }
 limits: { connect: 2s, call: 8s, notice: 5s, concurrency: 8, ratePerTenant: 10/s, cost: "args.amount_cents / 100.0" }
 retry: { attempts: 3 }
 result: { maxBytes: 16384, redact: [/card/number], trust: first_party, list: {} }
@@ -59,10 +60,9 @@ describe('the schema of tool files', () => {
     );
     expect(problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
       '7 compensation',
-      '14 approval.required',
-      '17 result.maxBytes',
-      '17 result.redact',
-      '17 result.list',
+      '18 result.maxBytes',
+      '18 result.redact',
+      '18 result.list',
     ]);
   });
 });

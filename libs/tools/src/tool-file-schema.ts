@@ -1,4 +1,4 @@
-import { toolNamePattern } from '@intendant/contracts';
+import { approvalRoles, groupPattern, toolNamePattern } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { durationPattern } from './duration.js';
 import { ratePattern } from './rate.js';
@@ -93,9 +93,35 @@ export const toolFileSchema: JsonObject = {
       required: ['required'],
       properties: {
         required: { type: 'boolean', title: 'true or false' },
-        quorum: atLeastOne,
-        ttl: duration,
-        view: text,
+        quorum: {
+          ...{ type: 'integer', minimum: 1, maximum: 10, title: 'a whole number from 1 to 10' },
+          description: 'Different people that have to agree; 1 when left out.',
+        },
+        ttl: { ...duration, description: 'How long it can be given; 1h when left out.' },
+        view: { ...text, description: 'What approvers read, with {{field}}; name and arguments when left out.' },
+        impact: { ...text, description: 'What it touches, in a sentence with {{field}}.' },
+        undo: { ...text, description: 'How it can be undone, for people.' },
+        roles: {
+          ...{ type: 'array', minItems: 1, uniqueItems: true, items: { enum: [...approvalRoles] } },
+          title: `a list of ${approvalRoles.join(' and ')} without repetition`,
+          description: 'One of them is needed beside the role approver.',
+        },
+        groups: {
+          ...{ type: 'array', minItems: 1, uniqueItems: true },
+          items: { type: 'string', pattern: groupPattern.source, title: 'a lower-case word' },
+          title: 'a list of groups without repetition',
+          description: 'Whoever approves is in one of them; any operator with the role when left out.',
+        },
+        selfApproval: {
+          type: 'boolean',
+          title: 'true or false',
+          description: 'Whether the user of the run may approve.',
+        },
+        redact: {
+          ...jsonPointers,
+          description: 'Arguments whose values nobody is shown; `*` for each item of a list.',
+        },
+        remember: { enum: ['run', 'tenant'], description: 'Where a refusal is remembered; run when left out.' },
       },
     },
     limits: {
