@@ -27,6 +27,19 @@ test('every tool file in docs/tools.md is a good one', () => {
   expect(tools[0]).toMatchObject({ sandbox: { kind: 'http' }, upstream: { poll: {}, outcomes: [{}, {}, {}] } });
 });
 
+test('the approval in docs/tools.md is a good one and has every field', () => {
+  const [approval = ''] = examples.filter((text) => text.startsWith('approval:'));
+  const [whole = ''] = examples.filter((text) => text.startsWith('apiVersion:'));
+  const fields = `    card: { type: object, additionalProperties: false, properties: { number: { type: string } } }
+    lines: { type: array, items: { type: object, additionalProperties: false, properties: { iban: { type: string } } } }
+`;
+  const text = whole.replace(/^ {4}order_id:/m, `${fields}$&`) + approval;
+  const read = parseToolFile('/docs/approval.tool.yaml', text, env).approval;
+  expect(read).toMatchObject({ required: true, quorum: 2, ttlMs: 1_800_000, groups: ['payments'] });
+  const written = [...approval.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name);
+  expect(written).toEqual(Object.keys(read).map((name) => name.replace(/Ms$/, '')));
+});
+
 test('every window is in the table of docs/tools.md', () => {
   const span = { ms: 1, basis: 'chosen' } as const;
   const windows = windowsOf({
