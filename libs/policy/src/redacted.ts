@@ -1,0 +1,49 @@
+import type { Json, JsonObject } from '@intendant/intent';
+
+/** What stands in the place of a value that nobody is shown. */
+export const mark = '(redacted)';
+
+/** Steps to the places that are hidden, from where one is. */
+export type Places = readonly (readonly string[])[];
+
+/**
+ * A copy of arguments in which the text `(redacted)` stands for what nobody is shown.
+ *
+ * @param pointers JSON Pointers (RFC 6901); `*` for each item of a list.
+ */
+export function redacted(args: JsonObject, pointers: readonly string[]): JsonObject {
+  return withoutHidden(args, hiddenPlaces(pointers));
+}
+
+export function hiddenPlaces(pointers: readonly string[]): Places {
+  return pointers.map((pointer) =>
+    pointer
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
+  );
+}
+
+export function isHidden(places: Places): boolean {
+  return places.some(({ length }) => length === 0);
+}
+
+/** The hidden places as seen from one step further. */
+export function below(places: Places, step: string, inList = false): Places {
+  return places.flatMap(([first, ...rest]) => (first === step || (inList && first === '*') ? [rest] : []));
+}
+
+export function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function withoutHidden(object: JsonObject, hidden: Places): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, veiled(value, below(hidden, name))]));
+}
+
+function veiled(value: Json, hidden: Places): Json {
+  if (isHidden(hidden)) return mark;
+  if (hidden.length === 0 || value === null || typeof value !== 'object') return value;
+  if (isList(value)) return value.map((item, at) => veiled(item, below(hidden, `${at}`, true)));
+  return withoutHidden(value, hidden);
+}
