@@ -73,7 +73,24 @@ describe('keys', () => {
       name: 'eve',
       tenant: '*',
       roles: ['viewer', 'operator'],
+      groups: [],
     });
+  });
+
+  test('carry the groups of an operator', () => {
+    const ring = parseOperatorKeys(`eve@acme:approver/payments+on-call=${sha256('k')},bob@*:viewer=${sha256('l')}`);
+    expect(ring.identify('k')).toMatchObject({ roles: ['approver'], groups: ['payments', 'on-call'] });
+    expect(ring.identify('l')).toMatchObject({ groups: [] });
+  });
+
+  test.each([
+    ['approver/Payments', 'has the group "Payments"; must be lower-case words'],
+    ['approver/payments+', 'has the group ""; must be lower-case words'],
+    ['approver/', 'has the group ""; must be lower-case words'],
+    ['approver/a/b', 'has the group "a/b"; must be lower-case words'],
+    ['/payments', 'is not <name>@<tenant or *>:<roles of'],
+  ])('with %s stop the start', (wrong, message) => {
+    expect(() => parseOperatorKeys(`eve@acme:${wrong}=${sha256('k')}`)).toThrow(message);
   });
 
   test('of services are looked for in the header, and what is missing is told apart from what is unknown', () => {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { tenantPattern } from '@intendant/contracts';
+import { groupPattern, tenantPattern } from '@intendant/contracts';
 import { ConfigError } from '@intendant/runtime';
 
 /** A trusted agent runtime: may open and close runs of its tenant. */
@@ -16,6 +16,8 @@ export interface OperatorIdentity {
   readonly name: string;
   readonly tenant: string;
   readonly roles: readonly Role[];
+  /** Whom approvals of a tool may be reserved for. */
+  readonly groups: readonly string[];
 }
 
 interface Entry<T> {
@@ -47,7 +49,7 @@ export class KeyRing<T> {
 }
 
 const serviceShape = /^([A-Za-z0-9._-]+)@([^=:]+)=([0-9a-f]{64})$/;
-const operatorShape = /^([A-Za-z0-9._-]+)@([^=:]+):([a-z+]+)=([0-9a-f]{64})$/;
+const operatorShape = /^([A-Za-z0-9._-]+)@([^=:]+):([a-z+]+)(?:\/([^=]*))?=([0-9a-f]{64})$/;
 
 /** `INTENDANT_SERVICE_KEYS`: `<name>@<tenant>=<sha256 of the key, hex>`, separated by commas. */
 export function parseServiceKeys(text: string): KeyRing<ServiceIdentity> {
@@ -64,21 +66,31 @@ export function parseServiceKeys(text: string): KeyRing<ServiceIdentity> {
   );
 }
 
-/** `INTENDANT_OPERATOR_KEYS`: `<name>@<tenant or *>:<role+role>=<sha256 of the key, hex>`, separated by commas. */
+/**
+ * `INTENDANT_OPERATOR_KEYS`: `<name>@<tenant or *>:<role+role>[/<group+group>]=<sha256 of the key, hex>`, separated by
+ * commas.
+ */
 export function parseOperatorKeys(text: string): KeyRing<OperatorIdentity> {
   return new KeyRing(
     items(text).map((item) => {
-      const [, name, tenant, list, digest] = operatorShape.exec(item) ?? [];
+      const [, name, tenant, list, groupList, digest] = operatorShape.exec(item) ?? [];
       const given = (list ?? '').split('+');
       const known = roles.filter((role) => given.includes(role));
       const sound =
         name && tenant && digest && (tenant === '*' || tenantPattern.test(tenant)) && known.length === given.length;
       if (!sound) {
         throw new ConfigError(
-          `INTENDANT_OPERATOR_KEYS: "${blurred(item)}" is not <name>@<tenant or *>:<roles of ${roles.join(', ')} joined by +>=<sha256 of the key, 64 hex digits>`,
+          `INTENDANT_OPERATOR_KEYS: "${blurred(item)}" is not <name>@<tenant or *>:<roles of ${roles.join(', ')} joined by +>[/<groups joined by +>]=<sha256 of the key, 64 hex digits>`,
         );
       }
-      return { digest: Buffer.from(digest, 'hex'), identity: { name, tenant, roles: known } };
+      const groups = groupList === undefined ? [] : groupList.split('+');
+      const wrong = groups.find((group) => !groupPattern.test(group));
+      if (wrong !== undefined) {
+        throw new ConfigError(
+          `INTENDANT_OPERATOR_KEYS: "${blurred(item)}" has the group "${wrong}"; must be lower-case words of letters, digits, - and _, such as payments, joined by +`,
+        );
+      }
+      return { digest: Buffer.from(digest, 'hex'), identity: { name, tenant, roles: known, groups } };
     }),
   );
 }
