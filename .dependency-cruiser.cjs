@@ -125,6 +125,29 @@ module.exports = {
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
     },
     may(
+      'approvals-room',
+      'libs/approvals',
+      ['libs/intent', 'libs/contracts', 'libs/tools', 'libs/policy'],
+      'What people are asked, and whether it still is what would be sent; whom to ask and what follows is elsewhere.',
+    ),
+    {
+      name: 'approvals-do-no-io',
+      comment: 'Whether an approval fits follows from the record, the tool file and the policy files.',
+      severity: 'error',
+      from: room('libs/approvals'),
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'only-askers-seal',
+      comment: 'Whoever can make a request out of nothing can have agreed to anything; the gateway only compares.',
+      severity: 'error',
+      from: {
+        path: '^(apps|libs|examples|migrations)/',
+        pathNot: ['^apps/(policy|dispatcher)/', '^libs/approvals/', specs],
+      },
+      to: { path: '^libs/approvals/' },
+    },
+    may(
       'store-room',
       'libs/store',
       ['libs/intent', 'libs/contracts', 'libs/runtime', 'migrations'],

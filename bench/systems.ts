@@ -52,6 +52,7 @@ export async function startSystem(
     INTENDANT_NATS_URL: installation.natsUrl,
     INTENDANT_TOOLS_DIR: `${root}bench/tools`,
     INTENDANT_TOKEN_SECRET: tokenSecret,
+    INTENDANT_APPROVAL_SECRET: tokenSecret,
     INTENDANT_HTTP_PORT: '0',
     INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
     BENCH_UPSTREAM_URL: upstreamUrl,

@@ -38,12 +38,12 @@ async function stateRights(runner: QueryRunner, { name, password }: ApplicationR
   if (password !== undefined) await runner.query(`ALTER ROLE ${role} PASSWORD ${quoted.password}`);
   await runner.query(`GRANT CONNECT ON DATABASE ${database} TO ${role}`);
   await runner.query(
-    `REVOKE ALL ON migrations, events, tool_contracts, intents, runs, dead_messages, outbox, lookup_receipts, pauses, yields, rate_buckets FROM ${role}`,
+    `REVOKE ALL ON migrations, events, tool_contracts, intents, runs, dead_messages, outbox, lookup_receipts, pauses, yields, rate_buckets, grants FROM ${role}`,
   );
   await runner.query(`GRANT SELECT ON migrations TO ${role}`);
   await runner.query(`GRANT SELECT, INSERT ON events, tool_contracts TO ${role}`);
   await runner.query(
-    `GRANT SELECT, INSERT, UPDATE ON intents, runs, dead_messages, lookup_receipts, pauses, rate_buckets TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE ON intents, runs, dead_messages, lookup_receipts, pauses, rate_buckets, grants TO ${role}`,
   );
   await runner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON outbox TO ${role}`);
   await runner.query(`GRANT SELECT, INSERT, DELETE ON yields TO ${role}`);

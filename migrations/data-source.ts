@@ -5,6 +5,7 @@ import { LateEvidence1796083200000 } from './1796083200000-late-evidence.js';
 import { SandboxIntents1796169600000 } from './1796169600000-sandbox-intents.js';
 import { Pauses1796256000000 } from './1796256000000-pauses.js';
 import { Admission1796342400000 } from './1796342400000-admission.js';
+import { Approvals1796428800000 } from './1796428800000-approvals.js';
 
 /** Every migration, in order. Frozen once released: a change is a new one. */
 export const migrations = [
@@ -14,6 +15,7 @@ export const migrations = [
   SandboxIntents1796169600000,
   Pauses1796256000000,
   Admission1796342400000,
+  Approvals1796428800000,
 ];
 
 export function migrationDataSource(url: string): DataSource {

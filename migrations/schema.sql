@@ -28,6 +28,25 @@ CREATE TABLE events (
   CONSTRAINT events_version_check CHECK ((version >= 1))
 ) PARTITION BY RANGE (intent_id);
 
+CREATE TABLE grants (
+  id text COLLATE "C" NOT NULL,
+  tenant text NOT NULL,
+  tool text NOT NULL,
+  condition text,
+  max_uses integer NOT NULL,
+  max_cost bigint,
+  user_id text,
+  given_by text NOT NULL,
+  reason text NOT NULL,
+  given_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamp with time zone NOT NULL,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  stamp bigint NOT NULL DEFAULT 0,
+  CONSTRAINT grants_pkey PRIMARY KEY (id),
+  CONSTRAINT grants_max_uses_check CHECK ((max_uses >= 1))
+);
+
 CREATE TABLE intents (
   id text COLLATE "C" NOT NULL,
   tenant text NOT NULL,
@@ -54,6 +73,8 @@ CREATE TABLE intents (
   operation text,
   operation_until timestamp with time zone,
   likeness text,
+  gist text,
+  grant_id text,
   CONSTRAINT one_intent_per_key UNIQUE (key),
   CONSTRAINT intents_pkey PRIMARY KEY (id),
   CONSTRAINT a_dead_letter_has_a_reason CHECK (((state <> 'dead_lettered'::text) OR (reason IS NOT NULL))),
@@ -61,9 +82,9 @@ CREATE TABLE intents (
   CONSTRAINT an_open_attempt_has_a_lease CHECK (((state = 'dispatching'::text) = (lease_until IS NOT NULL))),
   CONSTRAINT intents_attempts_check CHECK ((attempts >= 0)),
   CONSTRAINT intents_effect_check CHECK ((effect = ANY (ARRAY['read'::text, 'write'::text, 'destructive'::text]))),
-  CONSTRAINT intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text, 'dead_lettered'::text, 'committed'::text, 'failed'::text, 'denied'::text, 'cancelled'::text, 'expired'::text]))),
+  CONSTRAINT intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'awaiting_approval'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text, 'dead_lettered'::text, 'committed'::text, 'failed'::text, 'denied'::text, 'cancelled'::text, 'expired'::text]))),
   CONSTRAINT intents_version_check CHECK ((version >= 1)),
-  CONSTRAINT whatever_can_move_is_swept CHECK ((((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text])) = (wake_at IS NOT NULL)) OR (state = 'committed'::text)))
+  CONSTRAINT whatever_can_move_is_swept CHECK ((((state = ANY (ARRAY['pending'::text, 'awaiting_approval'::text, 'authorized'::text, 'dispatching'::text, 'accepted'::text, 'unknown'::text])) = (wake_at IS NOT NULL)) OR (state = 'committed'::text)))
 );
 
 CREATE TABLE lookup_receipts (
@@ -139,6 +160,7 @@ CREATE TABLE runs (
   cost bigint NOT NULL DEFAULT 0,
   denied integer NOT NULL DEFAULT 0,
   tainted_by text,
+  refused boolean NOT NULL DEFAULT false,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_profile_check CHECK ((profile = ANY (ARRAY['interactive'::text, 'batch'::text])))
 ) WITH (fillfactor=70);
@@ -160,11 +182,15 @@ CREATE TABLE yields (
 );
 
 CREATE INDEX dead_messages_open ON public.dead_messages USING btree (tenant, id) WHERE ((intent_id IS NULL) AND (dismissed_at IS NULL));
+CREATE INDEX grants_open ON public.grants USING btree (tenant, tool) WHERE (revoked_at IS NULL);
 CREATE INDEX intents_alike ON public.intents USING btree (likeness, recorded_at) WHERE (likeness IS NOT NULL);
+CREATE INDEX intents_awaiting ON public.intents USING btree (tenant, id) WHERE (state = 'awaiting_approval'::text);
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX intents_granted ON public.intents USING btree (grant_id) WHERE (grant_id IS NOT NULL);
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
-CREATE INDEX intents_unclear ON public.intents USING btree (run_id) WHERE (state = ANY (ARRAY['unknown'::text, 'accepted'::text, 'dead_lettered'::text]));
+CREATE INDEX intents_refused ON public.intents USING btree (gist, id) WHERE (reason = 'approval_refused'::text);
+CREATE INDEX intents_unclear ON public.intents USING btree (run_id) WHERE (state = ANY (ARRAY['awaiting_approval'::text, 'unknown'::text, 'accepted'::text, 'dead_lettered'::text]));
 CREATE INDEX pauses_open ON public.pauses USING btree (since) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX one_intent_per_operation ON public.intents USING btree (operation) WHERE (operation IS NOT NULL);
 
@@ -207,6 +233,7 @@ AS $function$
 
 GRANT INSERT, SELECT, UPDATE ON dead_messages TO intendant_app;
 GRANT INSERT, SELECT ON events TO intendant_app;
+GRANT INSERT, SELECT, UPDATE ON grants TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON intents TO intendant_app;
 GRANT INSERT, SELECT, UPDATE ON lookup_receipts TO intendant_app;
 GRANT SELECT ON migrations TO intendant_app;

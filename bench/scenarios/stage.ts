@@ -67,6 +67,7 @@ export class Stage {
       INTENDANT_NATS_URL: installation.natsUrl,
       INTENDANT_TOOLS_DIR: setup.toolsDir ?? `${root}bench/tools`,
       INTENDANT_TOKEN_SECRET: tokenSecret,
+      INTENDANT_APPROVAL_SECRET: tokenSecret,
       INTENDANT_HTTP_PORT: '0',
       INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
       BENCH_UPSTREAM_URL: `http://127.0.0.1:${upstream.ready.kind === 'ready' ? upstream.ready.port : 0}`,

@@ -7,13 +7,14 @@ const roles = 'viewer+approver+operator+admin';
 
 /**
  * The secrets of one state directory, made once and kept in `credentials.json` (0600):
- * `{ tokenSecret, serviceKey, operatorKey, appPassword, postgresPassword }`, each 32 random bytes in base64url.
+ * `{ tokenSecret, approvalSecret, serviceKey, operatorKey, appPassword, postgresPassword }`, each 32 random bytes in base64url.
  */
 export function ensureCredentials(stateDir) {
   const file = path.join(stateDir, 'credentials.json');
   const kept = readJson(file) ?? {};
   const all = {
     tokenSecret: fresh(),
+    approvalSecret: fresh(),
     serviceKey: fresh(),
     operatorKey: fresh(),
     appPassword: fresh(),
@@ -28,6 +29,7 @@ export function ensureCredentials(stateDir) {
 export function credentialEnvironment(credentials, settings) {
   return {
     INTENDANT_TOKEN_SECRET: settings.INTENDANT_TOKEN_SECRET ?? credentials.tokenSecret,
+    INTENDANT_APPROVAL_SECRET: settings.INTENDANT_APPROVAL_SECRET ?? credentials.approvalSecret,
     INTENDANT_SERVICE_KEYS: joined(settings.INTENDANT_SERVICE_KEYS, `demo@${tenant}=${hash(credentials.serviceKey)}`),
     INTENDANT_OPERATOR_KEYS: joined(
       settings.INTENDANT_OPERATOR_KEYS,

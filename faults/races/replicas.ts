@@ -1,4 +1,5 @@
 import type { Bus } from '@intendant/bus';
+import { ApprovalSeals } from '@intendant/credentials';
 import { parsePolicyFiles } from '@intendant/rules';
 import type { Logger } from '@intendant/runtime';
 import type { Publish, Store } from '@intendant/store';
@@ -54,15 +55,20 @@ export class Replica<T> {
   }
 }
 
+const seals = new ApprovalSeals('approval-secret-of-the-races-0123456789');
+
 export function makeAdmission(store: Store, { gates }: Surroundings) {
-  return (life: Life) => new Admission(gatedStore(store, life, gates), registry, rules);
+  return (life: Life) => new Admission(gatedStore(store, life, gates), registry, rules, seals);
 }
 
 /** `startsWith`: intents that are recorded by the same process are started as they are recorded. */
 export function makeDispatcher(store: Store, around: Surroundings, startsWith: boolean) {
   return (life: Life) => {
     const { gates, upstream, logger } = around;
-    const attempts = new Attempts(gatedStore(store, life, gates), registry, upstream.adapter(life), logger);
+    const attempts = new Attempts(gatedStore(store, life, gates), registry, upstream.adapter(life), logger, {
+      seals,
+      policy: rules.version,
+    });
     const dispatcher = new Dispatcher(attempts, registry, new Notices(registry, () => {}), logger);
     if (startsWith) store.door.startWith(dispatcher);
     return dispatcher;

@@ -74,6 +74,7 @@ async function assemble(
   const shared = {
     INTENDANT_TOOLS_DIR: toolsDir,
     INTENDANT_TOKEN_SECRET: randomBytes(32).toString('hex'),
+    INTENDANT_APPROVAL_SECRET: randomBytes(32).toString('hex'),
     INTENDANT_SERVICE_KEYS: `rig@${tenant}=${sha256(keys.service)}`,
     INTENDANT_OPERATOR_KEYS: `rig@*:viewer+operator=${sha256(keys.operator)}`,
     INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',

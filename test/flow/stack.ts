@@ -21,6 +21,7 @@ import { type Service, startService } from './service.js';
 
 export const serviceKey = 'service-key-of-the-flow-tests';
 export const operatorKey = 'operator-key-of-the-flow-tests';
+export const approvalSecret = 'approval-secret-of-the-flow-tests-0123456789';
 export const tokenSecret = 'token-secret-of-the-flow-tests-0123456789';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -87,6 +88,7 @@ export class Stack {
       INTENDANT_NATS_URL: this.nats.url,
       INTENDANT_TOOLS_DIR: this.toolsDir,
       INTENDANT_TOKEN_SECRET: tokenSecret,
+      INTENDANT_APPROVAL_SECRET: approvalSecret,
       INTENDANT_SERVICE_KEYS: `flow@acme=${sha256(serviceKey)}`,
       INTENDANT_OPERATOR_KEYS: `olga@*:viewer+operator=${sha256(operatorKey)}`,
       INTENDANT_LOG_LEVEL: 'info',

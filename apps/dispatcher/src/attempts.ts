@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Seals, verify } from '@intendant/approvals';
 import type { Ring, ToolDefinition } from '@intendant/contracts';
-import type { In, Intent, Proposal, Verdict } from '@intendant/intent';
+import type { Command, In, Intent, Proposal, Verdict } from '@intendant/intent';
 import { covers, pauseOver } from '@intendant/policy';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
-import { clockToleranceMs, type Store, StoreUnavailable } from '@intendant/store';
+import { clockToleranceMs, type Result, type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import type { UpstreamAdapter } from '@intendant/upstream';
 
@@ -14,6 +15,13 @@ export interface OpenAttempt {
   readonly leaseEnds: number;
 }
 
+/** What approvals are checked with. */
+export interface ApprovalChecks {
+  readonly seals: Seals;
+  /** Version of the policy files. */
+  readonly policy: string;
+}
+
 /** The steps of one wire attempt: start it, send it, record what became of it. */
 export class Attempts {
   constructor(
@@ -21,6 +29,7 @@ export class Attempts {
     private readonly tools: ToolRegistry,
     private readonly upstream: UpstreamAdapter,
     private readonly logger: Logger,
+    private readonly checks: ApprovalChecks,
   ) {}
 
   /** Those of a doorbell that nobody has started meanwhile. */
@@ -36,9 +45,25 @@ export class Attempts {
     const attemptId = newId();
     const phases = this.tools.get(tool)?.phases ?? null;
     const command = { type: 'start_attempt', attemptId, phases } as const;
-    const { intent } = await this.store.door.execute({ intentId, command, ...(known && { known }) });
+    const result = await this.store.door.execute({ intentId, command, ...(known && { known }) });
+    const { intent } = isUnverified(result) ? await this.startVerified(result.intent, command) : result;
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
     return this.started(intent, asked);
+  }
+
+  /** The last look at what people have agreed to: the intent may not have changed since when it is recorded. */
+  private async startVerified(known: Intent, command: Extract<Command, { type: 'start_attempt' }>): Promise<Result> {
+    const { proposal, approvals, version } = known;
+    const tool = this.tools.get(proposal.tool);
+    if (!tool || approvals === null) return { kind: 'unchanged', intent: known };
+    const { seals, policy } = this.checks;
+    const verified = verify({ proposal, approvals, version }, { tool, policy, nonce: newId() }, seals);
+    if (verified.differs.length > 0) {
+      const { intentId } = proposal;
+      this.logger.warn({ intentId, differs: verified.differs }, 'not sent: it is not what people have agreed to');
+    }
+    faultPoint('dispatcher.after_verify');
+    return this.store.door.execute({ intentId: proposal.intentId, command: { ...command, verified }, known });
   }
 
   /** By what was known a moment ago: whoever records an intent has asked just before. */
@@ -132,6 +157,10 @@ export class Attempts {
       }
     }
   }
+}
+
+function isUnverified(result: Result): result is Result & { readonly intent: Intent } {
+  return result.kind === 'rejected' && result.reason === 'not_verified' && result.intent !== null;
 }
 
 const pausedMeanwhile: Verdict = {

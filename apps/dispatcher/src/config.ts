@@ -1,3 +1,4 @@
+import { parsePreviousSecrets } from '@intendant/credentials';
 import {
   type Environment,
   type Logger,
@@ -14,7 +15,13 @@ export interface DispatcherConfig {
   readonly natsUrl: string;
   readonly streamReplicas: number | undefined;
   readonly toolsDir: string;
+  /** Folder of policy files, of which it has to know the version; null: there are none. */
+  readonly policyDir: string | null;
   readonly upstream: UpstreamConfig;
+  /** What requests for approval are sealed with. */
+  readonly approvalSecret: string;
+  /** Secrets that check seals and make none. */
+  readonly previousApprovalSecrets: readonly string[];
   readonly host: string;
   readonly port: number;
 }
@@ -27,7 +34,13 @@ export function readConfig(env: Environment, logger?: Logger): DispatcherConfig 
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
     streamReplicas: streamReplicas(env),
     toolsDir: required(env, 'INTENDANT_TOOLS_DIR', 'examples/tools'),
+    policyDir: setting(env, 'INTENDANT_POLICY_DIR') ?? null,
     upstream: readUpstreamConfig(env, logger),
+    approvalSecret: required(env, 'INTENDANT_APPROVAL_SECRET', '"$(openssl rand -base64 32)"'),
+    previousApprovalSecrets: parsePreviousSecrets(
+      setting(env, 'INTENDANT_APPROVAL_SECRET_PREVIOUS'),
+      'INTENDANT_APPROVAL_SECRET_PREVIOUS',
+    ),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
     port: port(env, 0),
   };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Ring, ToolDefinition } from '@intendant/contracts';
+import { ApprovalSeals } from '@intendant/credentials';
 import type { Command, IntentEvent, LookupAnswer, Proposal } from '@intendant/intent';
 import { createLogger } from '@intendant/runtime';
 import { Store } from '@intendant/store';
@@ -36,6 +37,8 @@ afterEach(async () => {
   for (const stop of started.splice(0)) await stop();
 });
 
+const checks = { seals: new ApprovalSeals('approval-secret-of-this-spec-0123456789'), policy: 'p1' };
+
 function dispatcher(
   tools: ToolDefinition[] = [tool],
   logger = createLogger('spec', 'silent'),
@@ -44,7 +47,7 @@ function dispatcher(
   const registry = createRegistry(tools);
   const upstream = new Upstreams((t, data) => registry.checkOutput(t, data), options);
   const made = new Dispatcher(
-    new Attempts(store, registry, upstream, logger),
+    new Attempts(store, registry, upstream, logger, checks),
     registry,
     new Notices(registry, () => {}),
     logger,

@@ -1,7 +1,8 @@
 import { Bus } from '@intendant/bus';
+import { ApprovalSeals } from '@intendant/credentials';
 import { type Logger, Loop } from '@intendant/runtime';
 import { Store } from '@intendant/store';
-import { loadTools, type ToolRegistry } from '@intendant/tools';
+import { loadTools, readPolicyVersion, type ToolRegistry } from '@intendant/tools';
 import { misfits, openUpstreams, Upstreams } from '@intendant/upstream';
 import {
   type BeforeApplicationShutdown,
@@ -10,7 +11,7 @@ import {
   Module,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Attempts } from './attempts.js';
+import { type ApprovalChecks, Attempts } from './attempts.js';
 import type { DispatcherConfig } from './config.js';
 import { DispatcherController } from './dispatcher.controller.js';
 import { cancelCheckMs, Dispatcher } from './dispatcher.js';
@@ -27,7 +28,14 @@ export class DispatcherModule implements OnApplicationBootstrap, BeforeApplicati
     @Inject(cancelWatch) private readonly cancels: Loop,
   ) {}
 
-  static forRoot(config: Pick<DispatcherConfig, 'toolsDir' | 'upstream'>, logger: Logger): DynamicModule {
+  static forRoot(
+    config: Pick<
+      DispatcherConfig,
+      'toolsDir' | 'policyDir' | 'upstream' | 'approvalSecret' | 'previousApprovalSecrets'
+    >,
+    logger: Logger,
+  ): DynamicModule {
+    const seals = new ApprovalSeals(config.approvalSecret, config.previousApprovalSecrets);
     return {
       module: DispatcherModule,
       controllers: [DispatcherController],
@@ -42,10 +50,17 @@ export class DispatcherModule implements OnApplicationBootstrap, BeforeApplicati
           useFactory: (tools: ToolRegistry) => openUpstreams(config.upstream, tools),
         },
         {
+          provide: 'approval checks',
+          useFactory: async (): Promise<ApprovalChecks> => ({
+            seals,
+            policy: await readPolicyVersion(config.policyDir),
+          }),
+        },
+        {
           provide: Dispatcher,
-          inject: [Store, Bus, 'dispatcher tools', Upstreams],
-          useFactory: (store: Store, bus: Bus, tools: ToolRegistry, upstream: Upstreams) => {
-            const attempts = new Attempts(store, tools, upstream, logger);
+          inject: [Store, Bus, 'dispatcher tools', Upstreams, 'approval checks'],
+          useFactory: (store: Store, bus: Bus, tools: ToolRegistry, upstream: Upstreams, checks: ApprovalChecks) => {
+            const attempts = new Attempts(store, tools, upstream, logger, checks);
             const notices = new Notices(tools, (message) => void bus.publish([message]));
             return startingWith(store, new Dispatcher(attempts, tools, notices, logger));
           },

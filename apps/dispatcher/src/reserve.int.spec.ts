@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '@intendant/contracts';
+import { ApprovalSeals } from '@intendant/credentials';
 import type { In } from '@intendant/intent';
 import { createLogger } from '@intendant/runtime';
 import { type Reservation, Store } from '@intendant/store';
@@ -31,12 +32,14 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
+const checks = { seals: new ApprovalSeals('approval-secret-of-this-spec-0123456789'), policy: 'p1' };
+
 function dispatcher(...tools: ToolDefinition[]): Dispatcher {
   const registry = createRegistry(tools);
   const upstream = new Upstreams((t, data) => registry.checkOutput(t, data));
   const logger = createLogger('spec', 'silent');
   const made = new Dispatcher(
-    new Attempts(store, registry, upstream, logger),
+    new Attempts(store, registry, upstream, logger, checks),
     registry,
     new Notices(registry, () => {}),
     logger,

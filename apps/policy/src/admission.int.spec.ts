@@ -1,5 +1,6 @@
 import type { Session, ToolDefinition } from '@intendant/contracts';
 import { Refusal } from '@intendant/contracts';
+import { ApprovalSeals } from '@intendant/credentials';
 import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
 import { createDatabase, type TestDatabase, toolAt } from '@intendant/testing';
@@ -52,8 +53,9 @@ async function openSession(over: Partial<Session> = {}): Promise<Session> {
   const { tenant, user, profile, permissions, phase } = run;
   return { tenant, runId: run.id, user, profile, permissions, phase, expiresAt, ...over };
 }
+const seals = new ApprovalSeals('approval-secret-of-this-spec-0123456789');
 const admit = (session: Session, message: object, from = store) =>
-  new Admission(from, tools, noRules).admit(session, new TextEncoder().encode(JSON.stringify(message)), {
+  new Admission(from, tools, noRules, seals).admit(session, new TextEncoder().encode(JSON.stringify(message)), {
     traceparent: null,
     answered: true,
   });

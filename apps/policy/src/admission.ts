@@ -1,3 +1,4 @@
+import type { Seals } from '@intendant/approvals';
 import { Refusal, type Session } from '@intendant/contracts';
 import type { Intent } from '@intendant/intent';
 import { pauseOver } from '@intendant/policy';
@@ -37,6 +38,7 @@ export class Admission {
     private readonly store: Store,
     private readonly tools: ToolRegistry,
     private readonly written: WrittenRules,
+    private readonly seals: Seals,
   ) {}
 
   /**
@@ -75,7 +77,11 @@ export class Admission {
       checkSandbox(message, tool, session);
       checkArguments(this.tools, tool, args);
     }
-    const call = new ProposedCall({ run, session, tool, message, args, dropped, permitted, traceparent }, this.written);
+    const call = new ProposedCall(
+      { run, session, tool, message, args, dropped, permitted, traceparent },
+      this.written,
+      this.seals,
+    );
     if (run.closed) return this.recordedBefore(call, runClosed());
     if (answered && permitted.allowed) {
       const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);

@@ -35,6 +35,42 @@ export function likenessOf({ name, similar }: ToolDefinition, at: Place, args: J
   );
 }
 
+/**
+ * What a refusal of a call is remembered by: its business key, else the fields by which it looks like others, else all
+ * arguments, however they are written. In its run, or in the whole tenant where the tool says so.
+ */
+export function gistOf(tool: ToolDefinition, place: Place & { readonly runId: string }, args: JsonObject): string {
+  const { name, businessKey, similar, approval } = tool;
+  const { tenant, sandbox, runId } = place;
+  const fields = businessKey?.fields ?? similar?.fields ?? null;
+  const values = fields === null ? [plainly(args)] : fields.map((field) => valuesAt(args, field).map(plainly));
+  const scope = approval.remember === 'run' ? [runId] : [];
+  return sameness('gist', { tenant, sandbox, tool: name }, [...scope, ...values]);
+}
+
+/**
+ * Without what changes the wording and not the meaning: case, white space, invisible characters, forms of letters, marks at
+ * the end of a sentence, whether a number is written as text, and fields that say nothing.
+ */
+function plainly(value: Json): Json {
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') {
+    const visible = value.normalize('NFKC').replace(/[\p{Cf}\p{Cc}]+/gu, ' ');
+    return visible
+      .replace(/\s+/gu, ' ')
+      .toLowerCase()
+      .replace(/^ +|[\s.!?,;:]+$/gu, '');
+  }
+  if (value === null || typeof value === 'boolean') return value;
+  if (isList(value)) return value.map(plainly);
+  const said = Object.entries(value).map(([field, each]) => [field, plainly(each)] as const);
+  return Object.fromEntries(said.filter(([, each]) => each !== null && each !== ''));
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** The number 7 and the text 7 are the same: which of them it is, the caller chooses. */
 function plainAt(args: JsonObject, field: string): Json[] {
   return valuesAt(args, field).map((value) => (typeof value === 'number' ? String(value) : value));

@@ -20,6 +20,10 @@ export interface PolicyConfig {
   readonly previousSecrets: readonly string[];
   readonly services: KeyRing<ServiceIdentity>;
   readonly operators: KeyRing<OperatorIdentity>;
+  /** What requests for approval are sealed with. */
+  readonly approvalSecret: string;
+  /** Secrets that check seals and make none. */
+  readonly previousApprovalSecrets: readonly string[];
   readonly host: string;
   readonly port: number;
 }
@@ -37,6 +41,11 @@ export function readConfig(env: Environment): PolicyConfig {
     previousSecrets: parsePreviousSecrets(setting(env, 'INTENDANT_TOKEN_SECRET_PREVIOUS')),
     services: parseServiceKeys(setting(env, 'INTENDANT_SERVICE_KEYS') ?? ''),
     operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
+    approvalSecret: required(env, 'INTENDANT_APPROVAL_SECRET', '"$(openssl rand -base64 32)"'),
+    previousApprovalSecrets: parsePreviousSecrets(
+      setting(env, 'INTENDANT_APPROVAL_SECRET_PREVIOUS'),
+      'INTENDANT_APPROVAL_SECRET_PREVIOUS',
+    ),
     host: setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1',
     port: port(env, 0),
   };

@@ -1,4 +1,5 @@
 import { type Budgets, noBudgets, Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
+import { ApprovalSeals } from '@intendant/credentials';
 import type { Intent, Verdict } from '@intendant/intent';
 import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
@@ -70,6 +71,7 @@ async function openRun(budgets: Partial<Budgets> = {}, tenant = 'acme'): Promise
   return { tenant, runId: run.id, user, profile, permissions, phase, expiresAt };
 }
 
+const seals = new ApprovalSeals('approval-secret-of-this-spec-0123456789');
 let next = 0;
 /** A submit through one of three policies. */
 async function submit(session: Session, name: string, order = `order ${next}`, more = {}): Promise<Intent> {
@@ -77,7 +79,7 @@ async function submit(session: Session, name: string, order = `order ${next}`, m
   const message = { tool: name, args: { order }, stepId: `step_${next}`, ...more };
   const store = stores[next % stores.length] as Store;
   const payload = new TextEncoder().encode(JSON.stringify(message));
-  const { intent } = await new Admission(store, tools, noRules).admit(session, payload, {
+  const { intent } = await new Admission(store, tools, noRules, seals).admit(session, payload, {
     traceparent: null,
     answered: true,
   });

@@ -61,7 +61,16 @@ async function serve(): Promise<void> {
       inject: [BusToken],
       useFactory: (bus: Bus) => ({ url: database.url, name: 'policy-spec', committed: commitHints(bus) }),
     }),
-    PolicyModule.forRoot({ toolsDir: folder, policyDir: null, tokenSecret, previousSecrets: [], services, operators }),
+    PolicyModule.forRoot({
+      toolsDir: folder,
+      policyDir: null,
+      tokenSecret,
+      previousSecrets: [],
+      approvalSecret: tokenSecret,
+      previousApprovalSecrets: [],
+      services,
+      operators,
+    }),
   ];
   app = await startService({
     name: 'policy',

@@ -1,4 +1,4 @@
-import { RunTokens } from '@intendant/credentials';
+import { ApprovalSeals, RunTokens } from '@intendant/credentials';
 import { type PolicySet, readPolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
@@ -19,8 +19,19 @@ const policyFiles = Symbol('policy files');
 @Module({})
 export class PolicyModule {
   static forRoot(
-    config: Pick<PolicyConfig, 'toolsDir' | 'policyDir' | 'tokenSecret' | 'previousSecrets' | 'services' | 'operators'>,
+    config: Pick<
+      PolicyConfig,
+      | 'toolsDir'
+      | 'policyDir'
+      | 'tokenSecret'
+      | 'previousSecrets'
+      | 'approvalSecret'
+      | 'previousApprovalSecrets'
+      | 'services'
+      | 'operators'
+    >,
   ): DynamicModule {
+    const seals = new ApprovalSeals(config.approvalSecret, config.previousApprovalSecrets);
     return {
       module: PolicyModule,
       controllers: [PolicyController, RunsController],
@@ -42,7 +53,7 @@ export class PolicyModule {
           provide: Admission,
           inject: [Store, policyTools, policyFiles],
           useFactory: (store: Store, tools: ToolRegistry, set: PolicySet) =>
-            new Admission(store, tools, rulesOfFiles(set)),
+            new Admission(store, tools, rulesOfFiles(set), seals),
         },
         {
           provide: RunOpening,

@@ -1,11 +1,18 @@
+import { newRequest, type Seals } from '@intendant/approvals';
 import type { Facts, Permit, Session, ToolDefinition } from '@intendant/contracts';
-import { type Command, type DroppedField, type JsonObject, type Proposal, takenBy } from '@intendant/intent';
-import { type Call, type NamedIdentifier, type NamedRate, propose, rule } from '@intendant/policy';
+import {
+  type Command,
+  type DroppedField,
+  type JsonObject,
+  type Proposal,
+  takenBy,
+} from '@intendant/intent';
+import { type Call, type NamedIdentifier, type NamedRate, propose, rule, type Verdict } from '@intendant/policy';
 import { newId } from '@intendant/runtime';
 import type { Addressed, Run } from '@intendant/store';
 import { fingerprint, intentKey, type ToolIntentMessage } from '@intendant/tools';
-import { identifiersOf, likenessOf, operationOf, ratesOf } from './claims.js';
-import { turnedAway } from './refusals.js';
+import { gistOf, identifiersOf, likenessOf, operationOf, ratesOf } from './claims.js';
+import { notAsked, turnedAway } from './refusals.js';
 import type { Question, WrittenRules } from './written-rules.js';
 
 /** The run is not as it was when the decision began. */
@@ -38,6 +45,7 @@ export class ProposedCall {
   constructor(
     private readonly proposed: Proposed,
     private readonly written: WrittenRules,
+    private readonly seals: Seals,
   ) {
     const { run, session, tool, message, args, dropped, permitted, traceparent } = proposed;
     const { stepId, sandbox } = message;
@@ -72,30 +80,71 @@ export class ProposedCall {
   toRecord(): Addressed {
     const { run, session, tool, permitted } = this.proposed;
     const past = permitted.allowed && this.written.needRun(session.tenant, tool);
+    const first = this.verdict(null);
+    const gist = this.mayHaveBeenRefused() ? this.gist : null;
     return {
       intentId: this.proposal.intentId,
-      command: this.decided(null),
+      command: this.recording(first, null),
       admission: {
         claim: {
           ...{ runId: run.id, revision: run.revision, rates: this.rates, past },
           exact: past || tool.similar?.mode === 'approve',
+          gist,
           alikeForMs: tool.similar?.windowMs ?? null,
           identifiers: this.identifiers.map(({ digest }) => digest),
         },
-        needsFacts: past || this.identifiers.length > 0 || this.proposal.likeness !== undefined,
+        needsFacts:
+          past ||
+          first.kind === 'ask' ||
+          gist !== null ||
+          this.identifiers.length > 0 ||
+          this.proposal.likeness !== undefined,
         judge: (facts) => {
           if (facts.run?.revision !== run.revision) throw new RunChanged();
-          return this.decided(facts);
+          return this.recording(this.verdict(facts), facts);
         },
       },
     };
   }
 
+  private verdict(facts: Facts | null): Verdict {
+    return rule(this.callBy(facts), facts, this.written.version);
+  }
+
   /** @throws Refusal when it is turned away */
-  private decided(facts: Facts | null): Recording {
-    const verdict = rule(this.callBy(facts), facts, this.written.version);
-    if (verdict.kind === 'turn_away') throw turnedAway(verdict.objection);
-    return { type: 'record', proposal: this.proposal, ruling: verdict.ruling };
+  private recording(verdict: Verdict, facts: Facts | null): Recording {
+    const { proposal } = this;
+    switch (verdict.kind) {
+      case 'record':
+        return { type: 'record', proposal, ruling: verdict.ruling };
+      case 'turn_away':
+        throw turnedAway(verdict.objection);
+      case 'ask':
+        // The door asks again with facts; should it not, nothing happens.
+        if (facts === null) return { type: 'record', proposal, ruling: { allow: false, failure: notAsked(proposal) } };
+        return this.asking(verdict, facts);
+    }
+  }
+
+  private asking({ demands, reasons }: Extract<Verdict, { kind: 'ask' }>, { now, alike }: Facts): Recording {
+    const { run, tool } = this.proposed;
+    const proposal = { ...this.proposal, gist: this.gist };
+    const expiresAt = Math.min(Math.floor(now) + tool.approval.ttlMs, run.expiresAt);
+    const question = { proposal, tool, policy: this.written.version, demands, expiresAt, nonce: newId() };
+    const request = newRequest({ ...question, alike: alike?.intentId ?? null }, this.seals);
+    return { type: 'record', proposal, ruling: { allow: 'approved', request, reasons } };
+  }
+
+  /** What a refusal of it is remembered by. */
+  private get gist(): string {
+    const { run, session, tool, args, message } = this.proposed;
+    return gistOf(tool, { tenant: session.tenant, sandbox: message.sandbox, runId: run.id }, args);
+  }
+
+  /** Somebody has said no to something in this run, or the tool remembers what was said anywhere. */
+  private mayHaveBeenRefused(): boolean {
+    const { run, tool, permitted } = this.proposed;
+    return permitted.allowed && tool.effect !== 'read' && (run.refused || tool.approval.remember === 'tenant');
   }
 
   private callBy(facts: Facts | null): Call {

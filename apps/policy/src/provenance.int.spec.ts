@@ -1,4 +1,5 @@
 import { Refusal, type Session, type ToolDefinition } from '@intendant/contracts';
+import { ApprovalSeals } from '@intendant/credentials';
 import type { Intent, Json, JsonObject, Verdict } from '@intendant/intent';
 import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
@@ -53,11 +54,12 @@ async function openRun(tenant = 'acme'): Promise<Session> {
   return { ...run, runId: run.id, expiresAt };
 }
 
+const seals = new ApprovalSeals('approval-secret-of-this-spec-0123456789');
 let next = 0;
 async function submit(session: Session, name: string, args: JsonObject = {}, stepId = `step_${next}`): Promise<Intent> {
   next += 1;
   const payload = new TextEncoder().encode(JSON.stringify({ tool: name, args, stepId }));
-  const admission = new Admission(stores[next % 2] as Store, tools, noRules);
+  const admission = new Admission(stores[next % 2] as Store, tools, noRules, seals);
   return (await admission.admit(session, payload, { traceparent: null, answered: true })).intent;
 }
 async function refusal(submitted: Promise<Intent>) {

@@ -1,5 +1,5 @@
 import { type Pause, Refusal, type ToolDefinition } from '@intendant/contracts';
-import type { Intent } from '@intendant/intent';
+import type { Failure, Intent, Proposal } from '@intendant/intent';
 import type { Objection } from '@intendant/policy';
 
 export function overloaded(): Refusal {
@@ -36,6 +36,12 @@ export function conflict(tool: ToolDefinition, stepId: string | null, earlier: I
     `Step ${stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
     { intentId: earlier?.proposal.intentId ?? null },
   );
+}
+
+/** What needs a person is not done before one was asked. */
+export function notAsked({ tool }: Pick<Proposal, 'tool'>): Failure {
+  const message = `${tool} needs the approval of a person, and nobody could be asked. Nothing was sent.`;
+  return { code: 'rule_denied', message, details: {} };
 }
 
 /** A call that is turned away for now, or with these arguments. */

@@ -1,4 +1,5 @@
 import type { Restriction, Session, ToolDefinition } from '@intendant/contracts';
+import { ApprovalSeals } from '@intendant/credentials';
 import type { Intent } from '@intendant/intent';
 import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
@@ -96,11 +97,12 @@ async function openRun(
   return { ...run, runId: run.id, expiresAt } satisfies Session & { id: string };
 }
 
+const seals = new ApprovalSeals('approval-secret-of-this-spec-0123456789');
 let next = 0;
 async function submit(session: Session, name: string, args = {}): Promise<Intent> {
   next += 1;
   const payload = new TextEncoder().encode(JSON.stringify({ tool: name, args, stepId: `step_${next}` }));
-  const admission = new Admission(stores[next % 3] as Store, tools, rules);
+  const admission = new Admission(stores[next % 3] as Store, tools, rules, seals);
   return (await admission.admit(session, payload, { traceparent: null, answered: true })).intent;
 }
 const failureOf = (intent: Intent) => (intent.state === 'denied' ? intent.failure : null);

@@ -23,6 +23,13 @@ export interface Other {
   readonly state: StateName;
 }
 
+/** What a person has said no to. */
+export interface Refused {
+  readonly intentId: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
 /** What decisions about a new intent go by, as of one moment. The store knows it, the rules of admission read it. */
 export interface Facts {
   /** Ms since the epoch, on the database clock. */
@@ -54,6 +61,8 @@ export interface Facts {
   readonly alike: (Other & { readonly at: number }) | null;
   /** Digests of identifiers, and where they were found: `orders.get#/id`. */
   readonly found: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The first of its kind that a person has refused; null: none, or nobody asked. */
+  readonly refused: Refused | null;
   /** Intents of the run that are not over. */
   readonly open: readonly (Other & {
     readonly tool: string;

@@ -1,3 +1,4 @@
+export { ApprovalSeals } from './approval-seals.js';
 export { authorizeOperator } from './authorize-operator.js';
 export { authorizeService } from './authorize-service.js';
 export { bearer } from './bearer.js';

@@ -22,12 +22,12 @@ export function tokenKey(secret: string, setting: string): TokenKey {
   return { kid: createHash('sha256').update(key).digest('base64url').slice(0, 8), key };
 }
 
-/** `INTENDANT_TOKEN_SECRET_PREVIOUS`: one secret, or several with commas between. @throws ConfigError */
-export function parsePreviousSecrets(text: string | undefined): string[] {
+/** Such as `INTENDANT_TOKEN_SECRET_PREVIOUS`: one secret, or several with commas between. @throws ConfigError */
+export function parsePreviousSecrets(text: string | undefined, setting = 'INTENDANT_TOKEN_SECRET_PREVIOUS'): string[] {
   const secrets = (text ?? '')
     .split(',')
     .map((secret) => secret.trim())
     .filter((secret) => secret !== '');
-  for (const secret of secrets) tokenKey(secret, 'INTENDANT_TOKEN_SECRET_PREVIOUS (each secret between commas)');
+  for (const secret of secrets) tokenKey(secret, `${setting} (each secret between commas)`);
   return secrets;
 }

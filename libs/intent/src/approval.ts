@@ -1,5 +1,4 @@
 import type { Json } from './json.js';
-import type { Core } from './state.js';
 
 /** A rule that asks for a person, and why, in a sentence for that person. */
 export interface Demand {
@@ -81,6 +80,8 @@ export interface Approver {
 
 /** What a dispatcher has found out about the requests of an intent just before it sends. */
 export interface Verification {
+  /** Version of the intent that was looked at. */
+  readonly version: number;
   /** Digests of those that are about exactly what would be sent now. */
   readonly matching: readonly string[];
   /** What is different from the newest one, in words; empty where that matches. */
@@ -106,7 +107,7 @@ export function isComplete(approvals: Approvals, request: ApprovalRequest): bool
 }
 
 /** When nobody can agree any more, nor use what was agreed to. Null: nobody was asked. */
-export function approvalEnds({ approvals }: Pick<Core, 'approvals'>): number | null {
+export function approvalEnds({ approvals }: { readonly approvals: Approvals | null }): number | null {
   return approvals === null ? null : newestOf(approvals).expiresAt;
 }
 

@@ -43,7 +43,7 @@ function notAsApproved(command: StartAttempt, intent: In<'authorized' | 'awaitin
   const { verified, grantOver = false } = command;
   const { approvals } = intent;
   if (approvals === null && !grantOver) return null;
-  if (!verified) return reject('not_verified');
+  if (verified?.version !== intent.version) return reject('not_verified');
   if (approvals !== null && agreedTo(approvals, verified)) return null;
   if (verified.renewed === null) return reject('not_approved');
   return accept({ type: 'approval_requested', request: verified.renewed, differs: verified.differs });

@@ -1,14 +1,20 @@
-import { approvalOfAPerson, type Facts, mostDenied, type Session, type ToolDefinition } from '@intendant/contracts';
-import type { DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } from '@intendant/intent';
+import { type Facts, mostDenied, type Session, type ToolDefinition } from '@intendant/contracts';
+import type { Demand, DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } from '@intendant/intent';
 import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
+import { demandsOf } from './demands.js';
 import type { Objection } from './objection.js';
-import { lookAlike, sameCall, sameOperation, tainted, unfounded } from './others.js';
+import { refusedBefore, sameCall, sameOperation, tainted, unfounded } from './others.js';
 import { tooFast } from './rates.js';
+import { sentence } from './sentence.js';
 
-/** What the rules say: the call is recorded with a ruling, or it is turned away and nothing is recorded. */
+/**
+ * What the rules say: the call is recorded with a ruling, or once people were asked, or it is turned away and nothing is
+ * recorded.
+ */
 export type Verdict =
   | { readonly kind: 'record'; readonly ruling: Ruling }
+  | { readonly kind: 'ask'; readonly demands: readonly [Demand, ...Demand[]]; readonly reasons: Reasons }
   | { readonly kind: 'turn_away'; readonly objection: Objection };
 
 /**
@@ -26,7 +32,9 @@ export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
   const alike: JsonObject = facts?.alike && call.tool.similar ? { alike: facts.alike.intentId } : {};
   if (objection === null) {
     const { rule: name, inputs } = call.written;
-    const reasons: Reasons = { policy, rule: name, inputs: { ...inputs, ...alike } };
+    const [first, ...others] = demandsOf(call, facts);
+    const reasons: Reasons = { policy, rule: first?.rule ?? name, inputs: { ...inputs, ...alike } };
+    if (first) return { kind: 'ask', demands: [first, ...others], reasons };
     return { kind: 'record', ruling: { allow: true, reasons } };
   }
   if (objection.kind === 'refuse') return { kind: 'turn_away', objection };
@@ -66,33 +74,24 @@ function objectionOf(call: Call, facts: Facts): Objection | null {
     sameCall(call, facts) ??
     sameOperation(call, facts) ??
     unfounded(call, facts) ??
-    (facts.run && exhausted(call, facts.run, facts.now)) ??
-    lookAlike(call, facts)
+    refusedBefore(call, facts) ??
+    (facts.run && exhausted(call, facts.run, facts.now))
   );
 }
 
 /** What people have written down. */
 function byTheBook({ tool, written }: Call): Objection | null {
-  if (written.kind === 'allow') return null;
-  const asks = written.kind === 'require_approval';
-  const why = sentence(
-    written.message || (asks ? `${tool.name} needs the approval of a person` : `${tool.name} is not allowed here`),
-  );
+  if (written.kind !== 'deny') return null;
+  const why = sentence(written.message || `${tool.name} is not allowed here`);
   return {
     kind: 'deny',
     code: 'rule_denied',
     rule: written.rule ?? 'default',
-    message: asks
-      ? `${why} Nobody can be asked for approval here yet. Nothing was sent. Do not try again.`
-      : `${why} Nothing was sent. Do not try again, and do not change the call to get around this.`,
+    message: `${why} Nothing was sent. Do not try again, and do not change the call to get around this.`,
     inputs: written.inputs,
     error: written.error,
-    remedy: asks ? approvalOfAPerson : (written.bounds ?? null),
+    remedy: written.bounds ?? null,
   };
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 export interface Submission {

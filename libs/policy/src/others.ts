@@ -1,24 +1,34 @@
 import type { Facts, Other } from '@intendant/contracts';
 import type { Call } from './call.js';
 import type { Objection } from './objection.js';
+import { sentence } from './sentence.js';
 
 /** States of an intent of which nobody can say yet how it ends. */
-const unclear: ReadonlySet<string> = new Set(['authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered']);
-/** Those of which it may have happened, and nobody was told. */
-const lost: ReadonlySet<string> = new Set(['accepted', 'unknown', 'dead_lettered']);
+const unclear: ReadonlySet<string> = new Set([
+  'awaiting_approval',
+  'authorized',
+  'dispatching',
+  'accepted',
+  'unknown',
+  'dead_lettered',
+]);
+/** Those in which the same call is not made again: it may have happened and nobody was told, or people are asked already. */
+const holding: ReadonlySet<string> = new Set(['awaiting_approval', 'accepted', 'unknown', 'dead_lettered']);
 
 /** What a run has asked for already, and does not know the end of, is not done again under another step. */
 export function sameCall({ tool, fingerprint, sandbox }: Call, { open }: Facts): Objection | null {
   if (tool.effect === 'read') return null;
   const same = open.find(
     (each) =>
-      each.tool === tool.name && each.fingerprint === fingerprint && each.sandbox === sandbox && lost.has(each.state),
+      each.tool === tool.name &&
+      each.fingerprint === fingerprint &&
+      each.sandbox === sandbox &&
+      holding.has(each.state),
   );
   if (!same) return null;
-  return waits(
-    `This very call of ${tool.name} was made in this run (${same.intentId}), and it is not known how it ended`,
-    same,
-  );
+  const how =
+    same.state === 'awaiting_approval' ? 'it waits for the approval of a person' : 'it is not known how it ended';
+  return waits(`This very call of ${tool.name} was made in this run (${same.intentId}), and ${how}`, same);
 }
 
 /** The same operation is not done twice, whoever asks for it; in the run that does not know how it ended, it waits. */
@@ -68,30 +78,28 @@ export function unfounded({ tool, identifiers }: Call, { found, open }: Facts): 
 
 /** Whoever has read text from outside may do what that text says. */
 export function tainted({ tool, taintedBy }: Call): Objection | null {
-  if (taintedBy === null || tool.whenTainted === 'allow') return null;
-  const asks = tool.whenTainted === 'require_approval';
-  const next = asks ? 'A person has to agree, and nobody can be asked here yet' : 'It may not be called any more here';
+  if (taintedBy === null || tool.whenTainted !== 'deny') return null;
   return {
     kind: 'deny',
     code: 'rule_denied',
     rule: 'taint',
-    message: `This run has read text from outside (intent ${taintedBy}), and what ${tool.name} does may be what that text wanted. ${next}. Nothing was sent. Do not try again.`,
+    message: `This run has read text from outside (intent ${taintedBy}), and what ${tool.name} does may be what that text wanted. It may not be called any more here. Nothing was sent. Do not try again.`,
     inputs: { intentId: taintedBy },
-    remedy: asks ? 'the approval of a person' : 'a run that has not read text from outside',
+    remedy: 'a run that has not read text from outside',
   };
 }
 
-/** Something like it was done a short while ago; a person has to say that it is meant twice. */
-export function lookAlike({ tool }: Call, { alike, now }: Facts): Objection | null {
-  if (alike === null || tool.similar?.mode !== 'approve') return null;
-  const ago = Math.round((now - alike.at) / 1_000);
+/** What a person has said no to is not asked again in other words. */
+export function refusedBefore({ tool }: Call, { refused }: Facts): Objection | null {
+  if (refused === null) return null;
+  const { intentId, by, reason } = refused;
   return {
     kind: 'deny',
-    code: 'rule_denied',
-    rule: 'look_alike',
-    message: `${tool.name} looks like intent ${alike.intentId}, which is ${alike.state}, of ${ago} s ago (same ${tool.similar.fields.join(', ')}). A person has to agree that it is meant, and nobody can be asked here yet. Nothing was sent. Do not change the call to get around this.`,
-    inputs: { intentId: alike.intentId, state: alike.state, fields: [...tool.similar.fields] },
-    remedy: 'the approval of a person',
+    code: 'denied_before',
+    rule: 'refused_before',
+    message: `${by} has refused this already (intent ${intentId}): ${sentence(reason)} Nobody was asked again and nothing was sent. Do not call ${tool.name} for this any more, in whatever words.`,
+    inputs: { intentId, by, reason },
+    remedy: null,
   };
 }
 

@@ -1,19 +1,15 @@
 import type { JsonObject } from '@intendant/intent';
 import {
-  canonical,
   checkEnding,
-  digest,
   filesIn,
   ToolFileError,
   type ToolFileProblem,
   ToolSource,
   textOf,
+  versionOfPolicies,
 } from '@intendant/tools';
 import { type PolicyFile, type PolicySet, policySetOf } from './policy-set.js';
 import { readPolicyFile } from './read-policy-file.js';
-
-/** Hex digits of the version. */
-const versionLength = 16;
 
 /**
  * Reads every `*.policy.yaml` of a folder; there must be one at least, and no `*.policy.yml`, which would be left out without
@@ -72,12 +68,7 @@ export function parsePolicyFiles(texts: readonly PolicyText[], tools: readonly s
     contents.push(source.data);
   }
   if (problems.length > 0) throw new ToolFileError(problems);
-  return policySetOf(files, versionOf(contents));
-}
-
-/** The same for the same content, however it is laid out and spread over names of files. */
-function versionOf(contents: readonly JsonObject[]): string {
-  return digest(contents.map(canonical).toSorted()).slice(0, versionLength);
+  return policySetOf(files, versionOfPolicies(contents));
 }
 
 /** What may be said once only, over all files. */

@@ -19,6 +19,8 @@ const known = {
   INTENDANT_HTTP_PORT: { secret: false },
   INTENDANT_TOKEN_SECRET: { secret: true },
   INTENDANT_TOKEN_SECRET_PREVIOUS: { secret: true },
+  INTENDANT_APPROVAL_SECRET: { secret: true },
+  INTENDANT_APPROVAL_SECRET_PREVIOUS: { secret: true },
   INTENDANT_SERVICE_KEYS: { secret: true },
   INTENDANT_OPERATOR_KEYS: { secret: true },
   INTENDANT_EGRESS_HOSTS: { secret: false },

@@ -16,6 +16,7 @@ export const faultPoints = [
   'relay.after_claim',
   'relay.after_publish',
   'dispatcher.after_ring',
+  'dispatcher.after_verify',
   'dispatcher.before_ack',
   'dispatcher.after_start',
   'dispatcher.before_send',

@@ -122,6 +122,8 @@ export function appendParameters({ changes, starts, log, messages, now, book }: 
     starts.map((s) => s.phases.join(',')),
     charges.map((c) => c.denied),
     expected.map((x) => x.exact),
+    charges.map((c) => c.refuses),
+    fresh.map((p) => p.gist ?? null),
   ];
 }
 
@@ -136,6 +138,8 @@ interface Charge {
   readonly fresh: boolean;
   readonly taints: boolean;
   readonly denied: number;
+  /** A person has said no: whatever is decided about this run has to know. */
+  readonly refuses: boolean;
 }
 
 /** What a change takes of its run. What it gives back is counted when it is needed (docs/decisions/0022). */
@@ -144,9 +148,14 @@ function chargeOf({ before, intent }: Change): Charge[] {
   const taints = broughtForeignText(intent) && (before === null || !broughtForeignText(before));
   const denied = before === null && intent.state === 'denied' ? 1 : 0;
   const { calls, mutating, destructive, cost } = further;
-  if (!taints && calls + mutating + destructive + cost + denied === 0) return [];
+  const refuses = before !== null && wasRefused(intent) && !wasRefused(before);
+  if (!taints && !refuses && calls + mutating + destructive + cost + denied === 0) return [];
   const { intentId, runId } = intent.proposal;
-  return [{ intentId, runId, further, fresh: before === null, taints, denied }];
+  return [{ intentId, runId, further, fresh: before === null, taints, denied, refuses }];
+}
+
+function wasRefused(intent: Intent): boolean {
+  return intent.state === 'denied' && intent.failure.code === 'approval_refused';
 }
 
 /** Words from outside are in an error as well as in a result, and in whatever is told of an attempt on the way. */

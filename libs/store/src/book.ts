@@ -50,6 +50,7 @@ export class Book {
       alike.map(({ forMs }) => forMs),
       unique(seeking.map(({ runId }) => runId)),
       unique(seeking.flatMap(({ identifiers }) => identifiers)),
+      unique(claims.flatMap(({ gist }) => gist ?? [])),
     ];
     const { rows } = await pool.query<FactsRow>({ ...loadFacts, values });
     const row = rows[0] as FactsRow;
@@ -103,6 +104,7 @@ export class Book {
       tokens: this.tokens,
       alike: likeness === null ? null : (this.alike.get(likeness) ?? null),
       found: this.found.get(claim.runId) ?? new Map(),
+      refused: this.row.refused?.find(({ gist }) => gist === claim.gist) ?? null,
       open: this.open.filter(({ runId }) => runId === claim.runId),
     };
   }

@@ -47,6 +47,7 @@ function claimed(over: Partial<Proposal>, more: Partial<Claim> = {}, needsFacts 
     rates: [],
     alikeForMs: null,
     identifiers: [],
+    gist: null,
     past: false,
     exact: false,
     ...more,

@@ -19,6 +19,8 @@ export interface Claim {
   readonly alikeForMs: number | null;
   /** Digests of identifiers that are looked for in earlier results of the run. */
   readonly identifiers: readonly string[];
+  /** Whether a person has refused the like of it is looked for; null: not. */
+  readonly gist: string | null;
   /** Asks for what the run has done before. */
   readonly past: boolean;
   /** Decides by what the run has done: nothing may be added to it meanwhile. */

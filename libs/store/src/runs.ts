@@ -31,6 +31,8 @@ export interface Run extends Required<Omit<NewRun, 'budgets'>> {
   readonly revision: number;
   /** Id of the intent by which the run has read text from outside; null: it has not. */
   readonly taintedBy: string | null;
+  /** A person has refused something in it. */
+  readonly refused: boolean;
 }
 
 /** As the statement names its fields. */

@@ -12,6 +12,7 @@ export { type CheckFit, loadTools, readToolFile, readTools } from './load-tools.
 export { mayCall } from './may-call.js';
 export { largestMessage } from './message-text.js';
 export { parseToolFile, type ReadTool } from './parse-tool-file.js';
+export { readPolicyVersion, versionOfPolicies } from './policy-version.js';
 export { type DeclaredDuration, type Promises, readPromises } from './promises.js';
 export { parseRate, ratePattern } from './rate.js';
 export { checkEnding, filesIn, textOf } from './read-folder.js';

@@ -46,7 +46,7 @@ export function digest(value: Json): string {
  * base64url. `purpose` keeps digests apart that mean different things; a sandbox call is never the same as a real one.
  */
 export function sameness(
-  purpose: 'operation' | 'likeness',
+  purpose: 'operation' | 'likeness' | 'gist',
   { tenant, tool, sandbox }: { readonly tenant: string; readonly tool: string; readonly sandbox: boolean },
   values: readonly Json[],
 ): string {

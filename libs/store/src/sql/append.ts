@@ -32,8 +32,8 @@ export const append = {
       SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
     ), charge AS (
       SELECT * FROM unnest($37::text[], $38::text[], $39::int[], $40::int[], $41::int[], $42::float8[], $43::boolean[], $44::boolean[],
-        $64::int[])
-        AS g (intent_id, run_id, calls, mutating, destructive, cost, fresh, taints, denied)
+        $64::int[], $66::boolean[])
+        AS g (intent_id, run_id, calls, mutating, destructive, cost, fresh, taints, denied, refuses)
     ), run AS MATERIALIZED (
       SELECT r.* FROM runs AS r
       WHERE r.id = ANY ($38::text[] || $45::text[])
@@ -49,7 +49,7 @@ export const append = {
           OR (d.denied > 0 AND u.denied + d.denied > ${mostDenied}) AS unfit
       FROM clock, (
         -- What was counted anew is right as long as the run has done nothing since; the counters are never too small.
-        SELECT r.id, r.stamp, r.revision, r.tainted_by, r.denied, r.closed_at IS NOT NULL AS closed, r.acts_until, r.expires_at,
+        SELECT r.id, r.stamp, r.revision, r.tainted_by, r.refused, r.denied, r.closed_at IS NOT NULL AS closed, r.acts_until, r.expires_at,
           r.max_calls, r.max_mutating, r.max_destructive, r.max_cost,
           x.exact, x.revision AS expected_revision, x.stamp AS expected_stamp,
           CASE WHEN x.stamp = r.stamp THEN x.calls ELSE r.calls END AS calls,
@@ -83,23 +83,23 @@ export const append = {
     ), fresh AS (
       INSERT INTO intents (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox,
         state, version, attempts, reason, lease_until, wake_at, expires_at, recorded_at, since, calls, cost, held, operation,
-        operation_until, likeness)
+        operation_until, likeness, gist)
       SELECT c.id, n.tenant, n.run_id, n.step_id, n.tool, n.tool_version, n.effect, n.key, n.fingerprint, n.sandbox,
         c.state, c.version, c.attempts, c.reason, to_timestamp(c.lease_until / 1000), to_timestamp(c.wake_at / 1000),
         to_timestamp(c.expires_at / 1000), to_timestamp(c.since / 1000), to_timestamp(c.since / 1000), c.calls, c.cost, c.held,
-        c.operation, to_timestamp((c.since + c.operation_ms) / 1000), n.likeness
+        c.operation, to_timestamp((c.since + c.operation_ms) / 1000), n.likeness, n.gist
       FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[],
-        $31::boolean[], $56::text[])
-        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox, likeness)
+        $31::boolean[], $56::text[], $67::text[])
+        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox, likeness, gist)
       JOIN change AS c ON c.id = n.id
       WHERE NOT EXISTS (SELECT FROM account AS a WHERE a.id = n.run_id AND a.unfit)
         AND NOT EXISTS (
           SELECT FROM wanted AS w LEFT JOIN bucket AS b ON b.id = w.id
           WHERE w.intent_id = n.id AND b.tokens >= b.wanted IS NOT TRUE)
-        -- Nobody knows how the same call of this run ended: it is not made again, whatever its step.
+        -- Nobody knows how the same call of this run ended, or people are asked about it: it is not made again, whatever its step.
         AND NOT EXISTS (
           SELECT FROM intents AS u
-          WHERE u.run_id = n.run_id AND u.state IN ('unknown', 'accepted', 'dead_lettered') AND c.held
+          WHERE u.run_id = n.run_id AND u.state IN ('awaiting_approval', 'unknown', 'accepted', 'dead_lettered') AND c.held
             AND u.tool = n.tool AND u.fingerprint = n.fingerprint AND u.sandbox = n.sandbox AND n.effect <> 'read')
       -- Whoever waits for another one's operation or key does so in the same order.
       ORDER BY c.operation NULLS FIRST, n.key
@@ -130,12 +130,12 @@ export const append = {
       UPDATE runs AS r
       SET calls = a.calls + g.calls, mutating = a.mutating + g.mutating, destructive = a.destructive + g.destructive,
         cost = least(a.cost + g.cost, ${mostCost}), denied = a.denied + g.denied, stamp = a.stamp + 1,
-        tainted_by = coalesce(a.tainted_by, g.tainted_by),
-        revision = r.revision + CASE WHEN a.tainted_by IS NULL AND g.tainted_by IS NOT NULL THEN 1 ELSE 0 END
+        tainted_by = coalesce(a.tainted_by, g.tainted_by), refused = a.refused OR g.refuses,
+        revision = r.revision + CASE WHEN g.refuses OR (a.tainted_by IS NULL AND g.tainted_by IS NOT NULL) THEN 1 ELSE 0 END
       FROM account AS a
       JOIN (
         SELECT run_id, sum(calls) AS calls, sum(mutating) AS mutating, sum(destructive) AS destructive, sum(cost) AS cost,
-          sum(denied) AS denied, min(intent_id) FILTER (WHERE taints) AS tainted_by
+          sum(denied) AS denied, min(intent_id) FILTER (WHERE taints) AS tainted_by, bool_or(refuses) AS refuses
         FROM charge JOIN done ON done.id = charge.intent_id GROUP BY run_id
       ) AS g ON g.run_id = a.id
       WHERE r.id = a.id

@@ -9,7 +9,8 @@ const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 /**
  * What decisions about new intents go by, as of one moment: what the intents of runs $1 take of their budgets, counted
  * anew, with the past of those in $2; who holds operations $3; what is in buckets $4; what looked like $5 in the last
- * $6 ms (one for each); which of the values $8 the results of runs $7 have had; and what of the runs is not over.
+ * $6 ms (one for each); which of the values $8 the results of runs $7 have had; what of $9 a person has refused, the first of
+ * each; and what of the runs is not over.
  */
 export const loadFacts = {
   name: 'load_facts',
@@ -65,9 +66,17 @@ export const loadFacts = {
       (SELECT json_agg(y) FROM (
         SELECT run_id AS "runId", digest, source FROM yields WHERE run_id = ANY ($7::text[]) AND digest = ANY ($8::text[])
       ) AS y) AS yields,
+      (SELECT json_agg(f) FROM (
+        SELECT q.gist, i.id AS "intentId", e.data ->> 'by' AS by, e.data ->> 'reason' AS reason
+        FROM unnest($9::text[]) AS q (gist)
+        CROSS JOIN LATERAL (
+          SELECT id FROM intents WHERE gist = q.gist AND reason = 'approval_refused' ORDER BY id LIMIT 1
+        ) AS i
+        JOIN events AS e ON e.intent_id = i.id AND e.type = 'refused'
+      ) AS f) AS refused,
       (SELECT json_agg(q) FROM (
         SELECT run_id AS "runId", id AS "intentId", tool, fingerprint, sandbox, state FROM intents
-        WHERE run_id = ANY ($1::text[]) AND held AND state IN ('authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered')
+        WHERE run_id = ANY ($1::text[]) AND held AND state IN ('awaiting_approval', 'authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered')
       ) AS q) AS open`,
 };
 
@@ -79,6 +88,7 @@ export interface FactsRow {
   readonly buckets: readonly { readonly id: string; readonly tokens: number; readonly at: number }[] | null;
   readonly alike: readonly AlikeRow[] | null;
   readonly yields: readonly { readonly runId: string; readonly digest: string; readonly source: string }[] | null;
+  readonly refused: readonly RefusedRow[] | null;
   readonly open: readonly OpenRow[] | null;
 }
 
@@ -129,6 +139,13 @@ export interface AlikeRow {
   readonly runId: string;
   readonly state: StateName;
   readonly at: number;
+}
+
+export interface RefusedRow {
+  readonly gist: string;
+  readonly intentId: string;
+  readonly by: string;
+  readonly reason: string;
 }
 
 export interface OpenRow {

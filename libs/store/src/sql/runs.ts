@@ -1,7 +1,7 @@
 import type { Restriction } from '@intendant/contracts';
 
 const columns = `id, tenant, user_id AS "user", profile, permissions, phase, sandbox, restrictions, opened_by AS "openedBy",
-  opened_at AS "openedAt", expires_at AS "expiresAt", closed_at AS "closedAt", revision, tainted_by AS "taintedBy",
+  opened_at AS "openedAt", expires_at AS "expiresAt", closed_at AS "closedAt", revision, tainted_by AS "taintedBy", refused,
   max_calls AS "maxCalls", max_mutating AS "maxMutating", max_destructive AS "maxDestructive",
   max_cost::float8 AS "maxCost", acts_until AS "actsUntil"`;
 
@@ -20,6 +20,7 @@ export interface RunRow {
   closedAt: Date | null;
   revision: number;
   taintedBy: string | null;
+  refused: boolean;
   maxCalls: number | null;
   maxMutating: number | null;
   maxDestructive: number | null;
