@@ -31,6 +31,8 @@ afterAll(() => stack?.stop());
 
 const call = () => ({ tool: 'effects.keyed', args: { ref: 'foreign' }, stepId: 'settled' });
 const reason = 'isolation';
+/** Of the shape of one, and of nothing that was asked. */
+const digest = `${'x'.repeat(8)}.${'y'.repeat(43)}`;
 
 /** What is tried at each route, in the order in which the rightful owner does it in the end. */
 const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
@@ -51,6 +53,19 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
   'GET /v1/decisions': () => [
     { path: '/v1/decisions?since=1h', foreign: 'own' },
     { path: '/v1/decisions?since=1h&tenant=acme', foreign: 403 },
+  ],
+  'GET /v1/approvals': () => [{ foreign: 'own' }, { path: '/v1/approvals?tenant=acme', foreign: 403 }],
+  'GET /v1/approvals/{id}': ({ asked }) => [{ path: `/v1/approvals/${asked}`, foreign: 404 }],
+  'POST /v1/approvals/{id}/approve': ({ asked }) => [
+    { path: `/v1/approvals/${asked}/approve`, body: { digest }, foreign: 404 },
+  ],
+  'POST /v1/approvals/{id}/withdraw': ({ asked }) => [{ path: `/v1/approvals/${asked}/withdraw`, foreign: 404 }],
+  // Each is answered by itself: to a stranger, that there is no such intent.
+  'POST /v1/approvals/decide': ({ asked }) => [
+    { body: { decisions: [{ id: asked, decision: 'approve', digest }] }, foreign: 'own' },
+  ],
+  'POST /v1/approvals/{id}/refuse': ({ asked }) => [
+    { path: `/v1/approvals/${asked}/refuse`, body: { reason }, foreign: 404 },
   ],
   'GET /v1/dead-letters': () => [{ foreign: 'own' }],
   'GET /v1/dead-letters/{id}': ({ dead, message }) =>

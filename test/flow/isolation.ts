@@ -28,6 +28,8 @@ export interface Victim {
   readonly replayable: string;
   readonly message: string;
   readonly pause: string;
+  /** People are asked about this one. */
+  readonly asked: string;
   readonly credentials: Readonly<Record<Kind, string>>;
 }
 
@@ -40,7 +42,7 @@ export function startShared(): Promise<Stack> {
     env: {
       INTENDANT_SERVICE_KEYS: `flow@acme=${sha256(serviceKey)},flow@umbrella=${sha256(strangers.service)}`,
       INTENDANT_OPERATOR_KEYS: [
-        `olga@acme:viewer+operator=${sha256(operatorKey)}`,
+        `olga@acme:viewer+approver+operator=${sha256(operatorKey)}`,
         `otto@umbrella:viewer+approver+operator+admin=${sha256(strangers.operator)}`,
       ].join(','),
     },
@@ -81,8 +83,9 @@ export async function openVictim(stack: Stack, http: HttpClient): Promise<Victim
     const found = await stack.store.deadMessages.list({ tenant: 'acme', limit: 10 });
     return found.find(({ session }) => session?.runId === runId)?.id;
   });
+  const asked = (await submit('effects.approved', 'asked', 0)).intentId;
   const credentials = { runToken: token, serviceKey, operatorKey };
-  return { runId, mark, settled, waiting, dead, replayable, message, pause, credentials };
+  return { runId, mark, settled, waiting, dead, replayable, message, pause, asked, credentials };
 }
 
 /** Everybody else, of the same tenant and of another, and whoever pretends. */

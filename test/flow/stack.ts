@@ -25,6 +25,24 @@ export const approvalSecret = 'approval-secret-of-the-flow-tests-0123456789';
 export const tokenSecret = 'token-secret-of-the-flow-tests-0123456789';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
+/** People by name; `ada` is also whom the runs of the tests act for. */
+const people = {
+  erin: 'viewer+approver/finance',
+  frank: 'viewer+approver/finance',
+  gina: 'viewer+approver',
+  vera: 'viewer',
+  ada: 'viewer+approver/finance',
+} as const;
+export type Person = keyof typeof people;
+
+export function keyOf(person: Person): string {
+  return `operator-key-of-${person}`;
+}
+
+const approverKeys = Object.entries(people).map(
+  ([name, roles]) => `${name}@acme:${roles}=${sha256(keyOf(name as Person))}`,
+);
+
 /** A whole installation: real PostgreSQL and NATS, an upstream with a ledger, and services as processes. */
 export class Stack {
   readonly services: Service[] = [];
@@ -90,7 +108,7 @@ export class Stack {
       INTENDANT_TOKEN_SECRET: tokenSecret,
       INTENDANT_APPROVAL_SECRET: approvalSecret,
       INTENDANT_SERVICE_KEYS: `flow@acme=${sha256(serviceKey)}`,
-      INTENDANT_OPERATOR_KEYS: `olga@*:viewer+operator=${sha256(operatorKey)}`,
+      INTENDANT_OPERATOR_KEYS: [`olga@*:viewer+operator=${sha256(operatorKey)}`, ...approverKeys].join(','),
       INTENDANT_LOG_LEVEL: 'info',
       INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
       DEMO_UPSTREAM_URL: this.upstream.url,
@@ -125,6 +143,10 @@ export class Stack {
 
   operator(): Operator {
     return new Operator(() => this.url, operatorKey);
+  }
+
+  person(name: Person): Operator {
+    return new Operator(() => this.url, keyOf(name));
   }
 
   /** Asks a service over NATS, as an operator unless told otherwise; the answer may be `{ error }`. */

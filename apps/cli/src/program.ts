@@ -1,4 +1,12 @@
 import { Command, CommanderError } from 'commander';
+import {
+  addApprovalsApprove,
+  addApprovalsDecide,
+  addApprovalsRefuse,
+  addApprovalsWithdraw,
+} from './commands/approvals-decide.js';
+import { addApprovalsList } from './commands/approvals-list.js';
+import { addApprovalsShow } from './commands/approvals-show.js';
 import { addDeadLettersDismiss } from './commands/dead-letters-dismiss.js';
 import { addDeadLettersList } from './commands/dead-letters-list.js';
 import { addDeadLettersReplay } from './commands/dead-letters-replay.js';
@@ -68,6 +76,16 @@ function program(context: Context): Command {
   const intents = root.command('intents').description('what agents proposed, and what became of it');
   for (const add of [addIntentsList, addIntentsShow, addIntentsWatch, addIntentsCancel, addIntentsResolve])
     add(intents, context);
+  const approvals = root.command('approvals').description('what waits for people, and what they say');
+  for (const add of [
+    addApprovalsList,
+    addApprovalsShow,
+    addApprovalsApprove,
+    addApprovalsRefuse,
+    addApprovalsWithdraw,
+    addApprovalsDecide,
+  ])
+    add(approvals, context);
   const deadLetters = root.command('dead-letters').description('what waits for a person');
   for (const add of [addDeadLettersList, addDeadLettersShow, addDeadLettersReplay, addDeadLettersDismiss])
     add(deadLetters, context);

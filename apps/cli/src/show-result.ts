@@ -7,7 +7,7 @@ type Shown = IntentResult & { readonly safeResendUntil?: string | null };
 
 /** Prints a result for a person or as JSON; a result with an error makes the command fail. */
 export function showResult(context: Context, result: Shown, json: boolean | undefined): void {
-  const { intentId, tool, status, outcome, replayed, sandbox, safeResendUntil, data, error } = result;
+  const { intentId, tool, status, outcome, replayed, sandbox, safeResendUntil, data, summary, error } = result;
   if (error) context.failed();
   if (json) {
     context.out(JSON.stringify(result));
@@ -17,6 +17,7 @@ export function showResult(context: Context, result: Shown, json: boolean | unde
   context.out(`${tool}  ${status} (${outcome})${marks}`);
   context.out(`intent  ${intentId}`);
   if (safeResendUntil) context.out(`resend  safe until ${safeResendUntil}`);
+  if (summary !== null) context.out(`summary ${printable(summary)}`);
   if (data !== null) context.out(`data    ${printable(JSON.stringify(data))}`);
   if (error) {
     context.out(`error   ${error.code}: ${printable(error.message)}`);

@@ -2,6 +2,7 @@ import { RunTokens } from '@intendant/credentials';
 import { type DynamicModule, Inject, Module } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApprovalsController } from './approvals.controller.js';
 import { Authentication } from './authentication.js';
 import { parseBodies } from './body-parsers.js';
 import type { GatewayConfig } from './config.js';
@@ -33,6 +34,7 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       controllers: [
+        ApprovalsController,
         RunsController,
         SubmitController,
         IntentsController,

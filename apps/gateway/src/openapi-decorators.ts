@@ -69,6 +69,13 @@ export const IntentFilters = (): MethodDecorator =>
     PageFilters(),
   );
 
+export const ApprovalFilters = (): MethodDecorator =>
+  applyDecorators(
+    ApiQuery({ name: 'tenant', required: false }),
+    ApiQuery({ name: 'tool', required: false, example: 'payments.refund.create' }),
+    PageFilters(),
+  );
+
 export const DecisionFilters = (): MethodDecorator =>
   applyDecorators(
     ApiQuery({

@@ -81,6 +81,17 @@ export const schemas = {
     { example },
     {
       sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
+      approval: {
+        ...object({
+          view: text('The action in words.'),
+          why: list(text('Why a person is asked.')),
+          requester: text('The user whom the run acts for.'),
+          expiresAt: { type: 'string', format: 'date-time' },
+          quorum: { type: 'integer', description: 'Different people that have to agree.' },
+          given: { type: 'integer', description: 'How many have.' },
+        }),
+        description: 'There only while it waits for people.',
+      },
       taintedBy: text('Id of the intent by which the run had read text from outside before; there only where it had.'),
       corrections: {
         type: 'array',

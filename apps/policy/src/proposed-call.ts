@@ -1,12 +1,6 @@
 import { newRequest, type Seals } from '@intendant/approvals';
 import type { Facts, Permit, Session, ToolDefinition } from '@intendant/contracts';
-import {
-  type Command,
-  type DroppedField,
-  type JsonObject,
-  type Proposal,
-  takenBy,
-} from '@intendant/intent';
+import { type Command, type DroppedField, type JsonObject, type Proposal, takenBy } from '@intendant/intent';
 import { type Call, type NamedIdentifier, type NamedRate, propose, rule, type Verdict } from '@intendant/policy';
 import { newId } from '@intendant/runtime';
 import type { Addressed, Run } from '@intendant/store';

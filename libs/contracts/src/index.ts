@@ -10,6 +10,7 @@ export * from './pause.js';
 export * from './permit.js';
 export * from './public-events.js';
 export * from './recorded-decision.js';
+export * from './redacted.js';
 export * from './restriction.js';
 export * from './result.js';
 export * from './ring.js';

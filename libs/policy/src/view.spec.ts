@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type ApprovalRules, defaultApproval } from '@intendant/contracts';
+import { type ApprovalRules, defaultApproval, redacted } from '@intendant/contracts';
 import { type Json, type JsonObject, sameJson } from '@intendant/intent';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redacted } from './redacted.js';
 import { renderImpact, renderView } from './view.js';
 
 const tool = (approval: Partial<ApprovalRules> = {}) => ({

@@ -1,6 +1,13 @@
-import { type ToolDefinition, viewParts } from '@intendant/contracts';
+import {
+  hiddenBelow,
+  hiddenPlaces,
+  isHidden,
+  type Places,
+  redactedMark,
+  type ToolDefinition,
+  viewParts,
+} from '@intendant/contracts';
 import type { Json, JsonObject } from '@intendant/intent';
-import { below, hiddenPlaces, isHidden, isList, mark, type Places } from './redacted.js';
 import { cut, plainOrQuoted, quoted, shortened } from './shown-text.js';
 
 type Viewed = Pick<ToolDefinition, 'name' | 'approval'>;
@@ -16,7 +23,7 @@ export function renderView({ name, approval }: Viewed, values: JsonObject): stri
   const hidden = hiddenPlaces(approval.redact);
   const pairs = Object.keys(values)
     .sort()
-    .map((field) => `${plainOrQuoted(field)}: ${shown(values[field] ?? null, below(hidden, field))}`);
+    .map((field) => `${plainOrQuoted(field)}: ${shown(values[field] ?? null, hiddenBelow(hidden, field))}`);
   return [name, pairs.join(', ')].filter((part) => part !== '').join(' ');
 }
 
@@ -33,26 +40,30 @@ function filled(template: string, values: JsonObject, pointers: readonly string[
     .map((part) => {
       if ('text' in part) return part.text;
       const given = Object.hasOwn(values, part.field);
-      return given ? shown(values[part.field] ?? null, below(hidden, part.field)) : '(not given)';
+      return given ? shown(values[part.field] ?? null, hiddenBelow(hidden, part.field)) : '(not given)';
     })
     .join('');
 }
 
 /** A value by itself. No two have the same text. */
 function shown(value: Json, hidden: Places): string {
-  if (isHidden(hidden)) return mark;
+  if (isHidden(hidden)) return redactedMark;
   if (typeof value === 'string') return shortened(value);
   return cut(compact(value, hidden));
 }
 
 /** Canonical JSON in which strings are escaped for the eye. */
 function compact(value: Json, hidden: Places): string {
-  if (isHidden(hidden)) return mark;
+  if (isHidden(hidden)) return redactedMark;
   if (typeof value === 'string') return quoted(value);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (isList(value)) return `[${value.map((item, at) => compact(item, below(hidden, `${at}`, true))).join(',')}]`;
+  if (isList(value)) return `[${value.map((item, at) => compact(item, hiddenBelow(hidden, `${at}`, true))).join(',')}]`;
   const members = Object.keys(value)
     .sort()
-    .map((name) => `${quoted(name)}:${compact(value[name] ?? null, below(hidden, name))}`);
+    .map((name) => `${quoted(name)}:${compact(value[name] ?? null, hiddenBelow(hidden, name))}`);
   return `{${members.join(',')}}`;
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
 }

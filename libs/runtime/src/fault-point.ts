@@ -11,6 +11,7 @@ export const faultPoints = [
   'outbox.before_publish',
   'outbox.after_publish',
   'bus.before_ack',
+  'gateway.before_reply',
   'policy.before_reply',
   'policy.before_ack',
   'relay.after_claim',

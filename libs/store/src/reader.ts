@@ -1,10 +1,11 @@
-import type { Intent, IntentEvent } from '@intendant/intent';
+import type { In, Intent, IntentEvent } from '@intendant/intent';
 import { Coalescer } from '@intendant/runtime';
 import type { Pool } from 'pg';
 import type { DataSource, FindOptionsWhere } from 'typeorm';
 import { LessThan } from 'typeorm';
 import { IntentRow } from './entities.js';
 import { answering } from './errors.js';
+import { loadAwaiting } from './sql/awaiting.js';
 import { cancelRequested } from './sql/cancel-requested.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
 import { stillAuthorized } from './sql/still-authorized.js';
@@ -45,6 +46,14 @@ export interface RecordedEvent {
   readonly version: number;
   readonly at: string;
   readonly event: IntentEvent;
+}
+
+export interface AwaitingFilter {
+  readonly tenant?: string | undefined;
+  readonly tool?: string | undefined;
+  /** Id of the last intent of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
 }
 
 /** Reads intents: states folded from the log, lists from the read model. */
@@ -110,6 +119,15 @@ export class IntentReader {
         at: new Date(row.at).toISOString(),
         event: { type: row.type, ...row.data } as IntentEvent,
       }));
+  }
+
+  /** Those that wait for people, the oldest first, by page. What cannot be read is left out. */
+  async awaiting({ tenant, tool, after, limit }: AwaitingFilter): Promise<In<'awaiting_approval'>[]> {
+    const values = [tenant ?? null, tool ?? null, after ?? null, limit];
+    const { rows } = await answering(() => this.pool.query<StreamRow>({ ...loadAwaiting, values }));
+    return [...foldRows(rows).values()].flatMap((stream) =>
+      stream instanceof Error || stream.intent.state !== 'awaiting_approval' ? [] : [stream.intent],
+    );
   }
 
   /** Newest first, by page. */

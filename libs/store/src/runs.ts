@@ -1,8 +1,9 @@
 import { type Budgets, noBudgets, type Restriction } from '@intendant/contracts';
+import { type Holdings, noHoldings } from '@intendant/intent';
 import { Coalescer } from '@intendant/runtime';
 import type { Pool } from 'pg';
 import { answering } from './errors.js';
-import { closeRun, enterPhase, findRuns, openRuns, type RunRow } from './sql/runs.js';
+import { closeRun, countUsed, enterPhase, findRuns, openRuns, type RunRow } from './sql/runs.js';
 
 /** What a run is opened with. */
 export interface NewRun {
@@ -85,6 +86,12 @@ export class Runs {
   /** Is looked up again when it is needed next. */
   forget(id: string): void {
     this.remembered.delete(id);
+  }
+
+  /** What its intents take of its budgets. */
+  async used(id: string): Promise<Holdings> {
+    const { rows } = await answering(() => this.pool.query<Holdings>({ ...countUsed, values: [id] }));
+    return rows[0] ?? noHoldings;
   }
 
   /** True when it is closed afterwards; false where there is no such run of this tenant. */

@@ -48,6 +48,16 @@ export const openRuns = {
 
 export const findRuns = { name: 'find_runs', text: `SELECT ${columns} FROM runs WHERE id = ANY ($1::text[])` };
 
+/** What the intents of a run take of its budgets, counted anew. */
+export const countUsed = {
+  name: 'count_used',
+  text: `
+    SELECT coalesce(sum(calls), 0)::int AS calls, coalesce(sum(cost), 0)::float8 AS cost,
+      (count(*) FILTER (WHERE held AND NOT sandbox AND effect <> 'read'))::int AS mutating,
+      (count(*) FILTER (WHERE held AND NOT sandbox AND effect = 'destructive'))::int AS destructive
+    FROM intents WHERE run_id = $1 AND (held OR calls > 0)`,
+};
+
 export const closeRun = {
   name: 'close_run',
   text: `

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@intendant/intent';
 
 /** What stands in the place of a value that nobody is shown. */
-export const mark = '(redacted)';
+export const redactedMark = '(redacted)';
 
 /** Steps to the places that are hidden, from where one is. */
 export type Places = readonly (readonly string[])[];
@@ -29,21 +29,23 @@ export function isHidden(places: Places): boolean {
 }
 
 /** The hidden places as seen from one step further. */
-export function below(places: Places, step: string, inList = false): Places {
+export function hiddenBelow(places: Places, step: string, inList = false): Places {
   return places.flatMap(([first, ...rest]) => (first === step || (inList && first === '*') ? [rest] : []));
 }
 
-export function isList(value: Json): value is readonly Json[] {
+function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
 function withoutHidden(object: JsonObject, hidden: Places): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, veiled(value, below(hidden, name))]));
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [name, veiled(value, hiddenBelow(hidden, name))]),
+  );
 }
 
 function veiled(value: Json, hidden: Places): Json {
-  if (isHidden(hidden)) return mark;
+  if (isHidden(hidden)) return redactedMark;
   if (hidden.length === 0 || value === null || typeof value !== 'object') return value;
-  if (isList(value)) return value.map((item, at) => veiled(item, below(hidden, `${at}`, true)));
+  if (isList(value)) return value.map((item, at) => veiled(item, hiddenBelow(hidden, `${at}`, true)));
   return withoutHidden(value, hidden);
 }
