@@ -1,6 +1,6 @@
 import type { ModuleUpstream } from '@intendant/contracts';
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
-import type { CallOptions, LookupOptions, PollRequest, UpstreamRequest, ValidateOutput } from './adapter.js';
+import type { CallOptions, LookupOptions, PollRequest, Preview, UpstreamRequest, ValidateOutput } from './adapter.js';
 import type { ToolQuestion } from './define-tool.js';
 import { notExecuted } from './failure-verdict.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
@@ -9,6 +9,7 @@ import { type LoadedModule, loadModule } from './module-loader.js';
 import { runFunction, type Settled } from './module-run.js';
 import { moduleVerdict } from './module-verdict.js';
 import { cannotTell, pending } from './read-lookup.js';
+import { previewFailed } from './read-preview.js';
 import { messageOf } from './short-text.js';
 import { refusalToStart, tellSent } from './starting.js';
 
@@ -85,6 +86,10 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
     } catch (error) {
       return pending(messageOf(error));
     }
+  }
+
+  async preview({ request }: Task<ModuleUpstream>): Promise<Preview> {
+    return previewFailed('no_preview', `${request.tool.name} has no preview`);
   }
 
   /** It was given up on and did it all the same; anything else that it says so late changes nothing. */
