@@ -28,7 +28,9 @@ export type PreviewRequest =
       /** As the body of an HTTP request. */
       readonly arguments: string;
     }
-  | { readonly kind: 'process'; readonly argv: readonly [program: string, ...args: string[]] };
+  | { readonly kind: 'process'; readonly argv: readonly [program: string, ...args: string[]] }
+  /** The module's own function `preview` answers. */
+  | { readonly kind: 'module' };
 
 export interface TokenDefinition {
   /** JSONata over the answer: a {@link StateToken}. */
@@ -51,3 +53,9 @@ export type TokenUse =
   | { readonly kind: 'field'; readonly name: string }
   /** The preview is asked again just before the call; what changes between the two is not noticed. */
   | { readonly kind: 'reread' };
+
+/** What keeps a preview true until the call is made: the upstream refuses, it is read once more just before, or nothing. */
+export function keptBy({ token }: PreviewDefinition): 'by_upstream' | 'read_again' | 'not_kept' {
+  if (token === null) return 'not_kept';
+  return token.apply.kind === 'reread' ? 'read_again' : 'by_upstream';
+}

@@ -4,7 +4,7 @@ import {
   type LookupOptions,
   type LookupRequest,
   type PollRequest,
-  type Preview,
+  type PreviewAnswer,
   type UpstreamAdapter,
   type UpstreamRequest,
   upstreamOf,
@@ -77,7 +77,7 @@ export class FakeUpstream implements UpstreamAdapter {
   }
 
   /** There is nothing in it that could be looked at. */
-  async preview({ tool }: LookupRequest): Promise<Preview> {
+  async preview({ tool }: LookupRequest): Promise<PreviewAnswer> {
     return { kind: 'failed', cause: 'no_preview', detail: `${tool.name} has no preview` };
   }
 

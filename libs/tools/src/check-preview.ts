@@ -1,3 +1,4 @@
+import type { JsonObject } from '@intendant/intent';
 import { checkExpression, expressionNames, readsInput, usesWhole } from './check-expression.js';
 import { checkProgram } from './check-requests.js';
 import { checkHeaders, checkSegments, checkTemplate } from './check-text.js';
@@ -11,8 +12,11 @@ import { isTrustedName } from './trusted-fields.js';
 
 const request = [...previewPath, 'request'];
 
+/** A module answers by a function of its own. */
+type Asked = Exclude<UpstreamKind, 'module'>;
+
 /** How a preview is asked, per kind of upstream; `needs` comes first among what is allowed. */
-const ways: Readonly<Record<Exclude<UpstreamKind, 'module'>, { needs: string; may: readonly string[] }>> = {
+const ways: Readonly<Record<Asked, { needs: string; may: readonly string[] }>> = {
   http: { needs: 'path', may: ['method', 'headers', 'body', 'readOnly'] },
   mcp: { needs: 'tool', may: ['arguments', 'readOnly'] },
   process: { needs: 'argv', may: ['readOnly'] },
@@ -24,6 +28,7 @@ const variables = {
   http: ['data', 'status', 'headers'],
   mcp: ['data', 'isError', 'text'],
   process: ['data', 'exit', 'stderr', 'text'],
+  module: ['data'],
 } as const;
 
 /** Checks how the upstream is asked what a call would change, and how the call is tied to the answer. */
@@ -31,11 +36,18 @@ export function checkPreview(source: ToolSource): void {
   if (source.object(...previewPath) === null) return;
   const kind = kindOf(source);
   if (kind === 'module') {
-    source.report(previewPath, 'not supported yet for a module; remove it');
-    return;
+    const stray = source.value(...request) !== undefined;
+    if (stray) source.report(request, 'means nothing for a module, whose own function preview answers; remove it');
+  } else if (source.object(...request) === null) {
+    source.report(
+      request,
+      'missing; must say how the upstream is asked, such as { path: "/preview?order={{order_id}}" }',
+    );
+  } else {
+    checkWay(source, kind);
+    checkChangesNothing(source, kind);
   }
-  checkWay(source, kind);
-  checkChangesNothing(source, kind);
+  checkUse(source);
   for (const field of ['before', 'token']) checkExpression(source, [...previewPath, field], variables[kind]);
   checkExpression(source, [...previewPath, 'after'], [...variables[kind], 'args']);
   checkReadsAnswer(source);
@@ -43,7 +55,12 @@ export function checkPreview(source: ToolSource): void {
   checkToken(source, kind);
 }
 
-function checkWay(source: ToolSource, kind: keyof typeof ways): void {
+function checkUse(source: ToolSource): void {
+  if (source.text(...previewPath, 'use') !== 'sandbox' || source.object('upstream', 'sandbox') !== null) return;
+  source.report([...previewPath, 'use'], 'there is no upstream.sandbox; must be real, or the tool must have one');
+}
+
+function checkWay(source: ToolSource, kind: Asked): void {
   const { needs, may } = ways[kind];
   for (const name of Object.keys(source.object(...request) ?? {})) {
     // Others are unknown everywhere, and reported as such.
@@ -51,7 +68,7 @@ function checkWay(source: ToolSource, kind: keyof typeof ways): void {
     const known = `known here: ${[needs, ...may].join(', ')}`;
     source.report([...request, name], `means nothing for the preview of an upstream of kind ${kind}; ${known}`);
   }
-  if (source.object(...request) !== null && source.value(...request, needs) === undefined) {
+  if (source.value(...request, needs) === undefined) {
     source.report([...request, needs], `missing; the preview of an upstream of kind ${kind} must have it`);
   }
   const fields = fieldsOf(source);
@@ -66,20 +83,15 @@ function checkWay(source: ToolSource, kind: keyof typeof ways): void {
 }
 
 /** A preview is asked before anybody agreed, so nothing may come of it. */
-function checkChangesNothing(source: ToolSource, kind: keyof typeof ways): void {
-  const inSandbox = source.text(...previewPath, 'use') === 'sandbox';
-  const readOnly = source.value(...request, 'readOnly') === true;
-  if (inSandbox && source.object('upstream', 'sandbox') === null) {
-    source.report([...previewPath, 'use'], 'there is no upstream.sandbox; must be real, or the tool must have one');
-  }
+function checkChangesNothing(source: ToolSource, kind: Asked): void {
   if (kind === 'http' && methodOf(source) === 'GET') {
     if (source.value(...request, 'readOnly') !== undefined) {
       source.report([...request, 'readOnly'], 'means nothing for a GET, which changes nothing; remove it');
     }
     return;
   }
-  if (inSandbox) return;
-  if (!readOnly) {
+  if (source.text(...previewPath, 'use') === 'sandbox') return;
+  if (source.value(...request, 'readOnly') !== true) {
     const what = { http: `a ${methodOf(source)}`, mcp: 'a tool', process: 'a program' }[kind];
     source.report(
       request,
@@ -93,9 +105,10 @@ function checkChangesNothing(source: ToolSource, kind: keyof typeof ways): void 
   }
 }
 
-function isCallItself(source: ToolSource, kind: keyof typeof ways): boolean {
-  const call = source.object('upstream', kind) ?? {};
-  const preview = source.object(...request) ?? {};
+function isCallItself(source: ToolSource, kind: Asked): boolean {
+  const [call, preview] = [source.object('upstream', kind), source.object(...request)].map((fields) =>
+    kind === 'mcp' ? { arguments: '$args', ...fields } : { ...fields },
+  ) as [JsonObject, JsonObject];
   const told = { http: ['method', 'path', 'body', 'headers'], mcp: ['tool', 'arguments'], process: ['argv'] }[kind];
   return told.every((field) => JSON.stringify(call[field]) === JSON.stringify(preview[field]));
 }
@@ -126,7 +139,7 @@ function checkRedacted(source: ToolSource): void {
   }
 }
 
-function checkToken(source: ToolSource, kind: keyof typeof ways): void {
+function checkToken(source: ToolSource, kind: UpstreamKind): void {
   const has = (field: string) => source.value(...previewPath, field) !== undefined;
   if (!has('token')) {
     for (const field of ['apply', 'changed'].filter(has)) {
@@ -150,7 +163,7 @@ function checkToken(source: ToolSource, kind: keyof typeof ways): void {
   checkChanged(source, kind);
 }
 
-function checkApply(source: ToolSource, kind: keyof typeof ways): void {
+function checkApply(source: ToolSource, kind: UpstreamKind): void {
   const apply = readApply(source);
   const path = [...previewPath, 'apply'];
   if (apply === null) return;
@@ -174,13 +187,15 @@ function headersOfCall(source: ToolSource): string[] {
 }
 
 /** Whoever could set the field could approve for one version and write over another. */
-function checkField(source: ToolSource, name: string, kind: keyof typeof ways): void {
+function checkField(source: ToolSource, name: string, kind: UpstreamKind): void {
   const path = [...previewPath, 'apply', 'field'];
   if (fieldsOf(source).known.includes(name)) {
     source.report(path, `${name} is an argument or an injected field; must be a name that only the runtime sets`);
   } else if (isTrustedName(name)) {
     source.report(path, `${name} is the name of a trusted field; must be another, such as /version`);
   }
+  // A module has all arguments.
+  if (kind === 'module') return;
   const part = { http: 'body', mcp: 'arguments', process: 'input' }[kind];
   const text = source.text('upstream', kind, part) ?? (kind === 'http' ? null : '$args');
   if (text === null || !sends(text, name)) {
@@ -197,7 +212,7 @@ function sends(text: string, name: string): boolean {
   return [name, '$', '$$'].some((each) => names.has(each)) || usesWhole(text, 'args');
 }
 
-function checkChanged(source: ToolSource, kind: keyof typeof ways): void {
+function checkChanged(source: ToolSource, kind: UpstreamKind): void {
   const path = [...previewPath, 'changed'];
   const apply = readApply(source);
   const given = source.value(...path) !== undefined;

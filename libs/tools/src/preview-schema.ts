@@ -6,11 +6,12 @@ export const previewSchema: JsonObject = {
   type: 'object',
   title: 'how the upstream is asked what the call would change',
   additionalProperties: false,
-  required: ['request', 'after'],
+  required: ['after'],
   properties: {
     request: {
       type: 'object',
       title: 'a request that changes nothing',
+      description: 'Left out for a module, whose function preview answers.',
       additionalProperties: false,
       properties: {
         method: { enum: ['GET', 'POST', 'PUT'], description: 'GET when left out.' },

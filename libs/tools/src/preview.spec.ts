@@ -310,6 +310,14 @@ describe('a preview of another kind of upstream', () => {
     });
   });
 
+  test('is a function of the module, which needs no request', () => {
+    const text = '{ after: data.after, token: data.v, apply: { field: /version } }';
+    expect(toolOf('module', written(text)).approval.preview).toMatchObject({
+      request: { kind: 'module' },
+      token: { read: 'data.v', apply: { kind: 'field', name: 'version' } },
+    });
+  });
+
   test('is another program', () => {
     const text =
       '{ request: { argv: [refund, look, --, "{{order_id}}"], readOnly: true }, after: data, token: data.v, apply: reread }';
@@ -319,7 +327,17 @@ describe('a preview of another kind of upstream', () => {
   });
 
   test.each<[Kind, string, string]>([
-    ['module', '{ request: {}, after: data }', 'approval.preview: not supported yet for a module; remove it'],
+    [
+      'module',
+      '{ request: {}, after: data }',
+      'approval.preview.request: means nothing for a module, whose own function preview answers; remove it',
+    ],
+    [
+      'mcp',
+      '{ request: { tool: refund, arguments: "$args", readOnly: true }, after: data }',
+      'approval.preview.request: is the call itself',
+    ],
+    ['http', '{ after: data }', 'approval.preview.request: missing; must say how the upstream is asked'],
     [
       'mcp',
       '{ request: { tool: look }, after: data }',
@@ -356,7 +374,9 @@ describe('a preview of another kind of upstream', () => {
       'approval.preview.changed: means nothing for an upstream of kind mcp',
     ],
   ])('of kind %s cannot be %s', (kind, text, message) => {
-    expect(mistakesOf(kind, written(text))).toContainEqual(expect.stringContaining(message));
+    const whole: Edit[] = kind === 'mcp' ? [[`"{ 'order': $args.order_id, 'key': key }"`, '$args']] : [];
+    const edits = text.includes('tool: refund') ? whole : [];
+    expect(mistakesOf(kind, written(text), ...edits)).toContainEqual(expect.stringContaining(message));
   });
 
   test('of a program leads elsewhere by the environment, like every question', () => {

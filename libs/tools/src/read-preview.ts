@@ -19,6 +19,7 @@ export function readPreview(source: ToolSource): PreviewDefinition | null {
 function readRequest(source: ToolSource): PreviewRequest {
   const request = [...previewPath, 'request'];
   const kind = kindOf(source);
+  if (kind === 'module') return { kind };
   if (kind === 'mcp') {
     const text = source.text(...request, 'arguments') ?? '$args';
     return { kind, tool: source.text(...request, 'tool') ?? '', arguments: text };

@@ -30,7 +30,7 @@ export interface PollRequest extends LookupRequest {
 }
 
 /** What a call would change, as the upstream tells before anybody has agreed. */
-export type Preview =
+export type PreviewAnswer =
   | {
       readonly kind: 'shown';
       /** Null where the tool file does not say how it is read. */
@@ -68,7 +68,7 @@ export interface UpstreamAdapter {
   /** Asks what became of an accepted request; every error and every timeout is `pending`. */
   poll(request: PollRequest, options?: LookupOptions): Promise<PollAnswer>;
   /** Asks what a call would change, and changes nothing; every error and every timeout is `failed`. */
-  preview(request: LookupRequest, options?: LookupOptions): Promise<Preview>;
+  preview(request: LookupRequest, options?: LookupOptions): Promise<PreviewAnswer>;
   /** Waits for running calls, each bounded by its call limit; later calls send nothing. */
   close(): Promise<void>;
 }

@@ -46,7 +46,7 @@ export async function misfits(
       ...wrongAddress(of, part, egress),
       ...(of.credential !== null && rule === undefined ? [unknownCredential(part, [...rules.keys()])] : []),
       ...(rule === undefined ? [] : wrongHeaders(of, part, rule, approval.preview)),
-      ...(of.kind === 'module' ? await moduleMisfits(of, part) : []),
+      ...(of.kind === 'module' ? await moduleMisfits(of, part, approval.preview) : []),
     ];
   };
   const real = await check(upstream, upstream.kind);

@@ -5,7 +5,7 @@ import type {
   LookupOptions,
   LookupRequest,
   PollRequest,
-  Preview,
+  PreviewAnswer,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
@@ -84,7 +84,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     }
   }
 
-  async preview(task: Task<HttpUpstream>, options: LookupOptions): Promise<Preview> {
+  async preview(task: Task<HttpUpstream>, options: LookupOptions): Promise<PreviewAnswer> {
     const { tool, args } = task.request;
     const { preview } = tool.approval;
     if (preview?.request.kind !== 'http') return previewFailed('no_preview', `${tool.name} has no preview`);

@@ -6,7 +6,7 @@ import type {
   LookupOptions,
   LookupRequest,
   PollRequest,
-  Preview,
+  PreviewAnswer,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
@@ -79,7 +79,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     }
   }
 
-  async preview(task: Task<McpUpstream>, options: LookupOptions): Promise<Preview> {
+  async preview(task: Task<McpUpstream>, options: LookupOptions): Promise<PreviewAnswer> {
     const { tool, args } = task.request;
     const { preview } = tool.approval;
     if (preview?.request.kind !== 'mcp') return previewFailed('no_preview', `${tool.name} has no preview`);

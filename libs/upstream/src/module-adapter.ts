@@ -1,10 +1,17 @@
 import type { ModuleUpstream } from '@intendant/contracts';
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
-import type { CallOptions, LookupOptions, PollRequest, Preview, UpstreamRequest, ValidateOutput } from './adapter.js';
+import type {
+  CallOptions,
+  LookupOptions,
+  PollRequest,
+  PreviewAnswer,
+  UpstreamRequest,
+  ValidateOutput,
+} from './adapter.js';
 import type { ToolQuestion } from './define-tool.js';
 import { notExecuted } from './failure-verdict.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
-import { lookupAnswer, pollAnswer } from './module-answers.js';
+import { lookupAnswer, modulePreview, pollAnswer } from './module-answers.js';
 import { type LoadedModule, loadModule } from './module-loader.js';
 import { runFunction, type Settled } from './module-run.js';
 import { moduleVerdict } from './module-verdict.js';
@@ -88,8 +95,20 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
     }
   }
 
-  async preview({ request }: Task<ModuleUpstream>): Promise<Preview> {
-    return previewFailed('no_preview', `${request.tool.name} has no preview`);
+  async preview(task: Task<ModuleUpstream>, { signal }: LookupOptions): Promise<PreviewAnswer> {
+    const { tool, args } = task.request;
+    const definition = tool.approval.preview;
+    if (definition?.request.kind !== 'module') return previewFailed('no_preview', `${tool.name} has no preview`);
+    try {
+      const { preview } = await this.load(task.upstream.path);
+      if (preview === undefined) return previewFailed('no_preview', 'the module has no preview');
+      if (this.#closed) return previewFailed('client_closed', 'shutting down');
+      if (signal?.aborted) return previewFailed('aborted_unsent', messageOf(signal.reason));
+      const settled = await this.#run(task, signal, (context) => preview(questionOf(task), context));
+      return await modulePreview(tool, definition, settled, this.maxBytes, args);
+    } catch (error) {
+      return previewFailed('adapter_missing', messageOf(error));
+    }
   }
 
   /** It was given up on and did it all the same; anything else that it says so late changes nothing. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpUpstream, PreviewDefinition, ToolDefinition, Upstream } from '@intendant/contracts';
@@ -10,7 +10,7 @@ import { asking, attempt } from './asking.spec-helper.js';
 import { parseCredentials } from './credential-rules.js';
 import { Egress } from './egress.js';
 import { readEgressRules } from './egress-rules.js';
-import { type Preview, Upstreams } from './index.js';
+import { type PreviewAnswer, Upstreams } from './index.js';
 import { McpServerOverHttp } from './mcp-server.spec-helper.js';
 
 let server: MisbehavingServer;
@@ -49,7 +49,7 @@ function toolWith(
 const args = { order: 'o1' };
 const preview = (tool: ToolDefinition, over = {}) => adapter.preview(asking(tool, { args, ...over }));
 
-function answered(answer: string, tool: ToolDefinition = toolWith(), over = {}): Promise<Preview> {
+function answered(answer: string, tool: ToolDefinition = toolWith(), over = {}): Promise<PreviewAnswer> {
   server.script({ at: 'request', send: answer, then: 'keep' });
   return preview(tool, over);
 }
@@ -393,7 +393,7 @@ describe('a round trip to an upstream that compares', () => {
     const asked: PreviewDefinition = { request, use: 'real', before: 'before', after: 'after', token };
     const tool = { ...plain, approval: { ...plain.approval, preview: asked } };
     const look = () => adapter.preview(asking(tool, { args: order }));
-    const refund = (key: string, preview: Preview | null) => {
+    const refund = (key: string, preview: PreviewAnswer | null) => {
       const stateToken = preview?.kind === 'shown' && preview.token !== null ? { stateToken: preview.token } : {};
       return adapter.call(
         { ...attempt(tool, `a-${key}`, { args: order, key }), ...stateToken },
@@ -452,6 +452,43 @@ describe('a preview of another kind of upstream', () => {
       { name: 'look', args: { o: 'o1' }, key: undefined },
       { name: 'act', args: { order: 'o1', version: 3 }, key: 'k' },
     ]);
+  });
+
+  test('calls a function of the module, whose failure shows nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'intendant-preview-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'tool.ts');
+    await writeFile(
+      path,
+      `import { defineTool, type Json } from 'intendant/tool';
+      export default defineTool<{ order: string; version?: number }, Json>({
+        execute: ({ args }) => ({ done: args.version ?? null }),
+        preview: ({ args }) => {
+          if (args.order === 'o2') throw new Error('no such order');
+          return args.order === 'o3' ? (new Map() as never) : { now: args.order, version: 3 };
+        },
+      });`,
+    );
+    const upstream: Upstream = { ...shared, kind: 'module', path };
+    const tool = of(upstream, {
+      request: { kind: 'module' },
+      use: 'real',
+      before: 'now',
+      after: '$args.order',
+      token: field,
+    });
+    expect(await preview(tool)).toEqual({ kind: 'shown', before: 'o1', after: 'o1', token: 3 });
+    const call = adapter.call({ ...attempt(tool, 'f-1', { args }), stateToken: 3 }, { mayStart: () => true });
+    expect(await call).toEqual({ kind: 'executed', data: { done: 3 } });
+    expect(await preview(tool, { args: { order: 'o2' } })).toEqual({
+      kind: 'failed',
+      cause: 'no_answer',
+      detail: '`preview` failed: no such order',
+    });
+    expect(await preview(tool, { args: { order: 'o3' } })).toMatchObject({
+      kind: 'failed',
+      cause: 'preview_unreadable',
+    });
   });
 
   test('runs another program, whose failure shows nothing', async () => {

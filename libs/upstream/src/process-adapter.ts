@@ -5,7 +5,7 @@ import type {
   LookupOptions,
   LookupRequest,
   PollRequest,
-  Preview,
+  PreviewAnswer,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
@@ -79,7 +79,7 @@ export class ProcessAdapter implements KindAdapter<ProcessUpstream> {
     }
   }
 
-  async preview(task: Task<ProcessUpstream>, options: LookupOptions): Promise<Preview> {
+  async preview(task: Task<ProcessUpstream>, options: LookupOptions): Promise<PreviewAnswer> {
     const { tool, args, key, intentId } = task.request;
     const { preview } = tool.approval;
     if (preview?.request.kind !== 'process') return previewFailed('no_preview', `${tool.name} has no preview`);

@@ -1,6 +1,6 @@
 import type { PreviewDefinition, StateToken } from '@intendant/contracts';
 import type { Json, JsonObject } from '@intendant/intent';
-import type { Preview } from './adapter.js';
+import type { PreviewAnswer } from './adapter.js';
 import { messageOf } from './short-text.js';
 import { tokenMistake } from './state-token.js';
 import { evaluateOn, type View } from './view.js';
@@ -9,7 +9,11 @@ import { evaluateOn, type View } from './view.js';
 const mostBytes = 16 * 1024;
 
 /** What an answer says about what is there and what will be; its expressions see the arguments as well. */
-export async function readPreview(definition: PreviewDefinition, answer: View, args: JsonObject): Promise<Preview> {
+export async function readPreview(
+  definition: PreviewDefinition,
+  answer: View,
+  args: JsonObject,
+): Promise<PreviewAnswer> {
   const { before, after, token } = definition;
   const view = { root: { args, ...answer.root }, bindings: { args, ...answer.bindings } };
   const shown: { before: Json; after: Json } = { before: null, after: null };
@@ -32,7 +36,7 @@ export async function readPreview(definition: PreviewDefinition, answer: View, a
   }
 }
 
-export function previewFailed(cause: string, detail: string): Preview {
+export function previewFailed(cause: string, detail: string): PreviewAnswer {
   return { kind: 'failed', cause, detail };
 }
 

@@ -1,6 +1,6 @@
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 import { counter, gauge, histogram, monotonic, perLabels } from '@intendant/runtime';
-import type { Preview } from './adapter.js';
+import type { PreviewAnswer } from './adapter.js';
 
 const attempts = counter({
   name: 'intendant_attempts_total',
@@ -49,7 +49,7 @@ export function countPoll(tool: string, { kind }: PollAnswer): void {
   polls.labels(tool, kind).inc();
 }
 
-export function countPreview(tool: string, { kind }: Preview): void {
+export function countPreview(tool: string, { kind }: PreviewAnswer): void {
   previews.labels(tool, kind).inc();
 }
 

@@ -6,7 +6,7 @@ import {
   type LookupOptions,
   type LookupRequest,
   type PollRequest,
-  type Preview,
+  type PreviewAnswer,
   type UpstreamAdapter,
   type UpstreamRequest,
   upstreamOf,
@@ -78,7 +78,7 @@ export class Upstreams implements UpstreamAdapter {
     return answer;
   }
 
-  async preview(request: LookupRequest, options: LookupOptions = {}): Promise<Preview> {
+  async preview(request: LookupRequest, options: LookupOptions = {}): Promise<PreviewAnswer> {
     // Where the tool file says so, the sandbox shows what the real thing would do.
     const sandbox = request.sandbox || request.tool.approval.preview?.use === 'sandbox';
     const failed = (why: string, cause: string) => previewFailed(cause, why);
@@ -124,7 +124,7 @@ export class Upstreams implements UpstreamAdapter {
     return again.token === stateToken ? null : notExecuted('state_changed', false, stateChanged);
   }
 
-  async #ask<R extends LookupRequest, A extends LookupAnswer | PollAnswer | Preview>(
+  async #ask<R extends LookupRequest, A extends LookupAnswer | PollAnswer | PreviewAnswer>(
     request: R,
     { signal }: LookupOptions,
     nothing: (why: string, cause: string) => A,
@@ -174,7 +174,7 @@ function renewable(verdict: Verdict, credential: Credential | null): Verdict {
  * The one way out for texts and data, which end up in logs, events and the agent's messages. Texts are redacted first
  * and shortened then: a cut could leave half a secret, which nothing would recognise.
  */
-function presentable<T extends Verdict | LookupAnswer | PollAnswer | Preview>(
+function presentable<T extends Verdict | LookupAnswer | PollAnswer | PreviewAnswer>(
   result: T,
   upstream: Upstream,
   request: LookupRequest,
@@ -190,7 +190,7 @@ function presentable<T extends Verdict | LookupAnswer | PollAnswer | Preview>(
 }
 
 /** A token that had to be changed would never fit again. */
-function withoutSecrets(preview: Preview, { upstream, request, credential }: Task<Upstream>): Preview {
+function withoutSecrets(preview: PreviewAnswer, { upstream, request, credential }: Task<Upstream>): PreviewAnswer {
   if (preview.kind === 'failed') return preview;
   const redactor = new Redactor(upstream, request, credential);
   const { before, after, token } = preview;
