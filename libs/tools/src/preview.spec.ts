@@ -1,3 +1,4 @@
+import { keptBy, type PreviewDefinition } from '@intendant/contracts';
 import { describe, expect, test } from 'vitest';
 import { parseToolFile, readTool } from './parse-tool-file.js';
 import { type Edit, environment, problemsOf, refundFile } from './refund-tool.spec-helper.js';
@@ -73,6 +74,15 @@ describe('a preview', () => {
   test('can say which other statuses mean that the token is not the current one', () => {
     const changed = preview(['apply: if_match', 'apply: if_match\n    changed: [412, 428]'])?.token?.changedStatuses;
     expect(changed).toEqual([412, 428]);
+  });
+
+  test('is kept true by the upstream, by a second look, or by nothing', () => {
+    const kept = (...edits: Edit[]) => keptBy(preview(...edits) as PreviewDefinition);
+    expect([kept(), kept(['apply: if_match', 'apply: reread']), kept(untied)]).toEqual([
+      'by_upstream',
+      'read_again',
+      'not_kept',
+    ]);
   });
 
   test('that is read again makes the lease as much longer as it may take', () => {
