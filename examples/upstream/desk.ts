@@ -1,10 +1,11 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Behaviour } from './behaviour.js';
 import { isObject, type JsonObject, parseJson } from './json.js';
 import type { Ledger } from './ledger.js';
 import type { EntryOf } from './ledger-entry.js';
 import { Operations } from './operations.js';
-import { findResource, type Resource } from './resources.js';
+import { previewOf, refundState, staleAnswer } from './refund-state.js';
+import { findResource, type Resource, refunds } from './resources.js';
 import { type Answer, problem, respond, sendJson } from './respond.js';
 import type { RuleBook } from './rule-book.js';
 
@@ -57,6 +58,11 @@ export class Desk {
     }
     const earlier = honoured ? this.#earlier(line, resource, behaviour) : undefined;
     if (earlier === undefined) {
+      const stale = resource.name === 'refund' ? this.#stale(response.req.headers, args) : null;
+      if (stale !== null) {
+        sendJson(response, stale);
+        return;
+      }
       const externalId = `${resource.prefix}_${line.seq}`;
       const answer = resource.answer(args, behaviour.constantReceipt ? `${resource.prefix}_same` : externalId);
       const operationId = `op_${line.seq}`;
@@ -80,6 +86,19 @@ export class Desk {
   read(line: Request, response: ServerResponse, query: string, found: JsonObject): void {
     const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: query });
     this.#answer(response, { status: 200, body: found }, behaviour);
+  }
+
+  /** What a refund would change; it does not. */
+  preview(line: Request, response: ServerResponse, query: URLSearchParams): void {
+    const amount = Number(query.get('amount_cents'));
+    const refusal = refunds.refuse({ order_id: query.get('order_id'), amount_cents: amount });
+    if (refusal !== null) {
+      sendJson(response, problem(400, 'invalid_query', refusal));
+      return;
+    }
+    const behaviour = this.rules.forRequest({ path: line.path, key: line.key, body: `?${query}` });
+    const state = refundState(this.ledger, query.get('order_id') ?? '');
+    this.#answer(response, previewOf(state, amount), behaviour);
   }
 
   lookup(response: ServerResponse, path: string, key: string): void {
@@ -108,6 +127,11 @@ export class Desk {
     this.ledger.append({ kind: 'poll', path, key, answer: operation.state });
     sendJson(response, { status: 200, body: { ...operation } });
     return true;
+  }
+
+  /** A repeat is answered before: its own effect is what has changed the state. */
+  #stale(headers: IncomingHttpHeaders, args: JsonObject): Answer | null {
+    return staleAnswer(refundState(this.ledger, String(args['order_id'])), headers, args);
   }
 
   /** What a repeat is told; undefined when this is the first request under its key, or the first to get anywhere. */

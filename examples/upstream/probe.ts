@@ -21,11 +21,18 @@ async function read(response: Response): Promise<Exchange> {
 
 /** A client of the upstream that `current` names at the time of each call; used by specs only. */
 export function probe(current: () => Upstream) {
-  async function post(path: string, body: unknown, key?: string, attemptId?: string): Promise<Exchange> {
+  async function post(
+    path: string,
+    body: unknown,
+    key?: string,
+    attemptId?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Exchange> {
     const response = await fetch(current().url + path, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
+        ...headers,
         ...(key === undefined ? {} : { 'idempotency-key': key }),
         ...(attemptId === undefined ? {} : { 'x-attempt-id': attemptId }),
       },

@@ -29,7 +29,7 @@ function missing(body: JsonObject, ...fields: string[]): string | null {
   return absent.length === 0 ? null : `${absent.join(', ')}: a non-empty string is expected`;
 }
 
-const refunds: Resource = {
+export const refunds: Resource = {
   name: 'refund',
   prefix: 're',
   repeat: 'answered',

@@ -35,6 +35,34 @@ describe('the regular upstream', () => {
     expect((await get('/refunds?key=k1')).body).toEqual({ data: [first.body] });
   });
 
+  it('shows what a refund would change, and changes nothing', async () => {
+    await post('/refunds', REFUND, 'k1');
+    const shown = await get('/refunds/preview?order_id=ord_1&amount_cents=500');
+    expect(shown.body).toEqual({
+      before: { refunded_cents: 2499 },
+      after: { refunded_cents: 2999 },
+      version: 1,
+    });
+    expect(shown.headers.get('etag')).toBe('"1"');
+    expect((await get('/refunds/preview?order_id=ord_2&amount_cents=500')).body).toMatchObject({ version: 0 });
+    expect((await get('/refunds/preview?order_id=ord_1')).status).toBe(400);
+    expect(upstream.ledger().filter(({ kind }) => kind === 'effect')).toHaveLength(1);
+  });
+
+  it.each([
+    ['If-Match', { 'if-match': '"0"' }, {}],
+    ['X-Version', { 'x-version': '0' }, {}],
+    ['the version in the body', {}, { version: 0 }],
+  ])('refunds with %s only while nothing else was refunded of the order', async (_, headers: Record<string, string>, more) => {
+    const refund = (key: string) => post('/refunds', { ...REFUND, ...more }, key, 'a1', headers);
+    expect((await refund('k1')).status).toBe(201);
+    expect(await refund('k2')).toMatchObject({ status: 412, body: { error: { code: 'state_changed' } } });
+    expect(effects('k2')).toBe(0);
+    // It was its own effect that changed the state.
+    expect((await refund('k1')).status).toBe(201);
+    expect(effects('k1')).toBe(1);
+  });
+
   it('refuses a key that comes back with another body', async () => {
     await post('/refunds', REFUND, 'k1');
     expect((await post('/refunds', { ...REFUND, amount_cents: 1 }, 'k1')).status).toBe(422);

@@ -66,6 +66,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
 
     const line = recordRequest(ledger, request, path, body);
     if (resource !== undefined && request.method === 'POST') return desk.create(line, response, body, resource);
+    if (path === '/refunds/preview' && request.method === 'GET') return desk.preview(line, response, url.searchParams);
     const order = findOrder(path);
     if (order !== undefined && request.method === 'GET') return desk.read(line, response, url.search, order);
     if (path === '/pages/done' && request.method === 'GET') return sendDonePage(response);

@@ -51,6 +51,7 @@ export class Upstream {
       call: (request, options) => this.call(request, options, who),
       lookup: (request) => this.lookup(request, who),
       poll: (request) => this.poll(request, who),
+      preview: async () => ({ kind: 'failed', cause: 'no_preview', detail: 'no tool of the races has one' }),
       close: async () => {},
     };
   }

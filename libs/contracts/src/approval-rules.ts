@@ -1,3 +1,5 @@
+import type { PreviewDefinition } from './preview.js';
+
 /** What a tool file says about the people who have to agree to a call. */
 export interface ApprovalRules {
   readonly required: boolean;
@@ -7,6 +9,8 @@ export interface ApprovalRules {
   readonly ttlMs: number;
   /** Text with `{{field}}`; null: the name and the arguments. */
   readonly view: string | null;
+  /** How the upstream is asked what the call would change; null: it is not. */
+  readonly preview: PreviewDefinition | null;
   /** What it touches, in a sentence with `{{field}}`; null: not said. */
   readonly impact: string | null;
   /** How it can be undone, for people; null: not said. */
@@ -35,6 +39,7 @@ export const defaultApproval: ApprovalRules = {
   quorum: 1,
   ttlMs: 3_600_000,
   view: null,
+  preview: null,
   impact: null,
   undo: null,
   roles: [],

@@ -8,6 +8,7 @@ export * from './lifetimes.js';
 export * from './opened-run.js';
 export * from './pause.js';
 export * from './permit.js';
+export * from './preview.js';
 export * from './public-events.js';
 export * from './recorded-decision.js';
 export * from './redacted.js';

@@ -4,6 +4,7 @@ import {
   type LookupOptions,
   type LookupRequest,
   type PollRequest,
+  type PreviewAnswer,
   type UpstreamAdapter,
   type UpstreamRequest,
   upstreamOf,
@@ -73,6 +74,11 @@ export class FakeUpstream implements UpstreamAdapter {
     if (state !== 'done') return pending('not done yet');
     const problem = this.#problem(request, result);
     return problem === null ? { kind: 'executed', data: result } : pending(problem);
+  }
+
+  /** There is nothing in it that could be looked at. */
+  async preview({ tool }: LookupRequest): Promise<PreviewAnswer> {
+    return { kind: 'failed', cause: 'no_preview', detail: `${tool.name} has no preview` };
   }
 
   async close(): Promise<void> {

@@ -25,6 +25,7 @@ describe('what a tool file says about approval', () => {
     ].join(', ');
     expect(refundTool(card, approval(fields)).approval).toEqual({
       required: true,
+      preview: null,
       quorum: 2,
       ttlMs: 300_000,
       view: 'Refund {{amount_cents}} of {{order_id}} for {{ agent_user }}, {{reason}}',

@@ -56,6 +56,20 @@ export function readsInput(text: string): boolean {
   }
 }
 
+/** Whether an expression takes a name as a whole, such as `$args`, and not only fields of it; true when it does not compile. */
+export function usesWhole(text: string, name: string): boolean {
+  try {
+    const nodes = nodesOf(jsonata(text).ast());
+    const isName = (node: unknown) =>
+      isNode(node) && (node['type'] === 'name' || node['type'] === 'variable') && node['value'] === name;
+    const intoIt = ({ type, steps }: Node) =>
+      type === 'path' && Array.isArray(steps) && steps.length > 1 && isName(steps[0]);
+    return nodes.filter(isName).length > nodes.filter(intoIt).length;
+  } catch {
+    return true;
+  }
+}
+
 type Node = Readonly<Record<string, unknown>>;
 
 function mistakeIn(node: Node, variables: readonly string[]): string | null {

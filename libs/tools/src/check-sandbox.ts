@@ -2,6 +2,7 @@ import type { Json } from '@intendant/intent';
 import { checkEnv, checkModule, checkProgram, checkServer } from './check-requests.js';
 import { checkAddress, checkHeaders } from './check-text.js';
 import { fieldsOf } from './placeholders.js';
+import { previewPath } from './read-preview.js';
 import { kindOf, type UpstreamKind } from './read-upstream.js';
 import type { ToolSource } from './tool-source.js';
 
@@ -56,6 +57,8 @@ function checkSameTransport(source: ToolSource): void {
   }
 }
 
+const questions = [['upstream', 'lookup'], ['upstream', 'poll'], previewPath];
+
 function checkIsElsewhere(source: ToolSource, kind: UpstreamKind): void {
   const { address } = fields[kind];
   if (![...address, 'credential'].some((name) => differs(source, kind, name))) {
@@ -63,12 +66,12 @@ function checkIsElsewhere(source: ToolSource, kind: UpstreamKind): void {
     source.report(['upstream', 'sandbox'], `is the real thing under another name; ${right}`);
     return;
   }
-  // Lookup and poll of a process have programs of their own, which only environment and credential lead elsewhere.
-  const asks = ['lookup', 'poll'].some((part) => source.object('upstream', part) !== null);
+  // Questions of a process have programs of their own, which only environment and credential lead elsewhere.
+  const asks = questions.some((path) => source.object(...path) !== null);
   if (kind === 'process' && asks && !['env', 'credential'].some((name) => differs(source, kind, name))) {
     source.report(
       ['upstream', 'sandbox', 'argv'],
-      'leads only the call to the sandbox, while lookup and poll would ask the real one; must change env or credential, too',
+      'leads only the call to the sandbox, while lookup, poll and preview would ask the real one; must change env or credential, too',
     );
   }
 }

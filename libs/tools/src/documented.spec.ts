@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parseToolFile } from './parse-tool-file.js';
+import { previewSchema } from './preview-schema.js';
 import { windowsOf } from './windows.js';
 
 const page = await readFile(new URL('../../../docs/tools.md', import.meta.url), 'utf8');
@@ -37,7 +38,19 @@ test('the approval in docs/tools.md is a good one and has every field', () => {
   const read = parseToolFile('/docs/approval.tool.yaml', text, env).approval;
   expect(read).toMatchObject({ required: true, quorum: 2, ttlMs: 1_800_000, groups: ['payments'] });
   const written = [...approval.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name);
-  expect(written).toEqual(Object.keys(read).map((name) => name.replace(/Ms$/, '')));
+  const fieldsRead = Object.keys(read).filter((name) => name !== 'preview');
+  expect(written).toEqual(fieldsRead.map((name) => name.replace(/Ms$/, '')));
+});
+
+test('so is the preview, which has every field too', () => {
+  const [, preview = ''] = examples.filter((text) => text.startsWith('approval:'));
+  const [whole = ''] = examples.filter((text) => text.startsWith('apiVersion:'));
+  expect(parseToolFile('/docs/preview.tool.yaml', whole + preview, env).approval.preview).toMatchObject({
+    use: 'real',
+    token: { apply: { kind: 'if_match' }, changedStatuses: [412] },
+  });
+  const written = [...preview.matchAll(/^ {4}(\w+):/gm)].map(([, name]) => name);
+  expect(written).toEqual(Object.keys(previewSchema['properties'] as object));
 });
 
 test('every window is in the table of docs/tools.md', () => {

@@ -22,7 +22,8 @@ export function readFilledIn(source: ToolSource): FilledIn[] {
 }
 
 function inRequests({ path, name, value, at, text }: Variable): FilledIn[] {
-  const [, , field = '', inner] = path;
+  // Those of a preview are one step deeper: approval.preview.request.headers, upstream.http.headers.
+  const [field = '', inner] = path.slice(path[0] === 'upstream' ? 2 : 3);
   if (!sent.has(field)) return [];
   const names = inner !== undefined && (field === 'headers' || field === 'env') ? [name, inner] : [name];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value) && URL.canParse(value)) return inAddress(new URL(value), names);

@@ -1,6 +1,7 @@
 import { runLifetimes } from '@intendant/contracts';
 import { formatDuration } from './format-duration.js';
 import { readIdentifiers } from './identifiers.js';
+import { previewPath, readApply } from './read-preview.js';
 import { kindOf, type UpstreamKind } from './read-upstream.js';
 import { namedByCall, namedByLookup } from './request-names.js';
 import type { ToolSource } from './tool-source.js';
@@ -37,7 +38,23 @@ export function notesOn(source: ToolSource, spans: Spans): string[] {
     notes.push('whether the tools that x-from-result names are there is checked with the whole folder only');
   }
   if (effect !== 'read') notes.push(...lookupNotes(source));
+  notes.push(...previewNotes(source));
   return notes;
+}
+
+/** What the approver is shown, and how far it can be relied upon when the call is made. */
+function previewNotes(source: ToolSource): string[] {
+  if (source.object(...previewPath) === null) return [];
+  if (source.text(...previewPath, 'use') === 'sandbox') {
+    return ['the preview shows what the sandbox holds: what is there really may be something else'];
+  }
+  const apply = readApply(source);
+  if (apply === null)
+    return ['the preview has no token: nobody notices what changes between the approval and the call'];
+  if (apply.kind !== 'reread') return [];
+  return [
+    'the preview is read again just before the call: what changes between the two is not noticed, as it would be by an upstream that compares (if_match, header or field)',
+  ];
 }
 
 /** How the runtime itself hands the key over, per kind. */

@@ -5,6 +5,7 @@ import { checkConstant } from './check-constant.js';
 import { checkCost } from './check-cost.js';
 import { checkGuarantee } from './check-guarantee.js';
 import { checkOutcomes } from './check-outcomes.js';
+import { checkPreview } from './check-preview.js';
 import { checkQuestions } from './check-questions.js';
 import { checkReceipt } from './check-receipt.js';
 import { checkRequests } from './check-requests.js';
@@ -59,6 +60,7 @@ export function readTool(source: ToolSource): ReadTool {
   checkCost(source);
   checkRequests(source);
   checkQuestions(source);
+  checkPreview(source);
   checkConstant(source);
   checkOutcomes(source);
   checkSandbox(source);

@@ -1,4 +1,5 @@
 import { type ApprovalRole, type ApprovalRules, approvalRoles, defaultApproval } from '@intendant/contracts';
+import { readPreview } from './read-preview.js';
 import type { ToolSource } from './tool-source.js';
 import type { Spans } from './windows.js';
 
@@ -10,6 +11,7 @@ export function readApproval(source: ToolSource, { approvalTtl }: Spans): Approv
     quorum: typeof quorum === 'number' ? quorum : defaultApproval.quorum,
     ttlMs: approvalTtl?.ms ?? defaultApproval.ttlMs,
     view: prose(source, 'view'),
+    preview: readPreview(source),
     impact: prose(source, 'impact'),
     undo: prose(source, 'undo'),
     roles: list(source, 'roles').filter(isRole),

@@ -1,5 +1,6 @@
 import { clockToleranceMs, defaultApproval } from '@intendant/contracts';
 import type { Effect, Guarantee, LookupAuthority } from '@intendant/intent';
+import { readApply } from './read-preview.js';
 import type { Path, ToolSource } from './tool-source.js';
 import type { Basis, Span, Spans } from './windows.js';
 
@@ -23,7 +24,7 @@ export function readSpans(source: ToolSource): Spans {
     connect,
     call,
     notice: optional(source, ['limits', 'notice']),
-    lease: { ms: connect.ms + call.ms + leaseMarginMs, basis: 'computed' },
+    lease: { ms: (connect.ms + call.ms) * requests(source) + leaseMarginMs, basis: 'computed' },
     settle: optional(source, ['upstream', 'settle']) ?? {
       ms: maxProcessing.ms + lag.ms + settleMarginMs,
       basis: 'computed',
@@ -39,6 +40,11 @@ export function readSpans(source: ToolSource): Spans {
     },
     approvalTtl: source.object('approval') && approvalTtl(source),
   };
+}
+
+/** How many an attempt makes, one after the other: a preview that is read again takes as long as the call may. */
+function requests(source: ToolSource): 1 | 2 {
+  return readApply(source)?.kind === 'reread' ? 2 : 1;
 }
 
 /**

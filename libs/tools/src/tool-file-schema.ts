@@ -1,6 +1,7 @@
 import { approvalRoles, groupPattern, toolNamePattern } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { durationPattern } from './duration.js';
+import { previewSchema } from './preview-schema.js';
 import { ratePattern } from './rate.js';
 import { upstreamSchema } from './upstream-schema.js';
 
@@ -99,6 +100,7 @@ export const toolFileSchema: JsonObject = {
         },
         ttl: { ...duration, description: 'How long it can be given; 1h when left out.' },
         view: { ...text, description: 'What approvers read, with {{field}}; name and arguments when left out.' },
+        preview: previewSchema,
         impact: { ...text, description: 'What it touches, in a sentence with {{field}}.' },
         undo: { ...text, description: 'How it can be undone, for people.' },
         roles: {

@@ -23,7 +23,7 @@ export interface Variable {
  * are collected with `report`; readers of values are tolerant, because the shape is checked elsewhere.
  */
 export class ToolSource {
-  /** With variables filled in under `upstream`. */
+  /** With variables filled in where a request is described. */
   readonly data: JsonObject;
   /** As written in the file; safe to repeat, since it holds no value of a variable. */
   readonly written: JsonObject;
@@ -111,7 +111,7 @@ export class ToolSource {
   }
 
   private resolve(value: string, path: Path): string {
-    if (path[0] !== 'upstream') return unmaskReferences(value);
+    if (!describesRequest(path)) return unmaskReferences(value);
     const { text, values, missing } = fillIn(value, this.env);
     this.variables.push(...values.map((each) => ({ ...each, path, text })));
     const [name] = missing;
@@ -119,6 +119,11 @@ export class ToolSource {
       this.report(path, `the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
     return unmaskReferences(text);
   }
+}
+
+/** Only there variables are filled in. */
+function describesRequest([first, second, third]: Path): boolean {
+  return first === 'upstream' || (first === 'approval' && second === 'preview' && third === 'request');
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -302,7 +302,7 @@ describe('a mistake in the upstream is named', () => {
       'a sandbox that is looked up in the real thing',
       'process',
       [['env: { LEDGER: test }', 'argv: [refund-test]']],
-      'upstream.sandbox.argv: leads only the call to the sandbox, while lookup and poll would ask the real one; must change env or credential, too',
+      'upstream.sandbox.argv: leads only the call to the sandbox, while lookup, poll and preview would ask the real one; must change env or credential, too',
     ],
   ])('%s', (_, kind, edits, mistake) => {
     expect(mistakesOf(kind, ...edits)).toContainEqual(mistake);

@@ -3,19 +3,19 @@ import type { JsonObject } from '@intendant/intent';
 const duration = { $ref: '#/$defs/duration' };
 const declared = { $ref: '#/$defs/declared' };
 const text = { type: 'string', minLength: 1, title: 'text' };
-const expression = { type: 'string', minLength: 1, title: 'a JSONata expression' };
+export const expression = { type: 'string', minLength: 1, title: 'a JSONata expression' };
 const count = { type: 'integer', minimum: 1, title: 'a whole number, 1 or more' };
 const credential = {
   type: 'string',
   pattern: '^[a-z][a-z0-9_]{0,63}$',
   title: 'the name of a credential, such as payments',
 };
-const path = {
+export const path = {
   type: 'string',
   pattern: '^/(?:[^/\\p{Z}\\p{C}#\\\\][^\\p{Z}\\p{C}#\\\\]*)?$',
   title: 'a path that starts with one `/` and has no spaces or `#`',
 };
-const headers = {
+export const headers = {
   type: 'object',
   title: 'names and values of HTTP headers',
   additionalProperties: {
@@ -25,7 +25,7 @@ const headers = {
   },
 };
 const baseUrl = { ...text, title: 'an http or https URL' };
-const argv = {
+export const argv = {
   type: 'array',
   minItems: 1,
   items: { type: 'string', pattern: '^[^\\0]*$', title: 'text without NUL' },
@@ -44,8 +44,8 @@ const exits = {
   propertyNames: { pattern: '^(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])$', title: 'an exit status, 0 to 255' },
   additionalProperties: meaning,
 };
-const mcpTool = { ...text, title: 'the name of a tool of the MCP server' };
-const mcpArguments = { ...expression, description: 'JSONata over the arguments; `$args` when left out.' };
+export const mcpTool = { ...text, title: 'the name of a tool of the MCP server' };
+export const mcpArguments = { ...expression, description: 'JSONata over the arguments; `$args` when left out.' };
 
 const method = { enum: ['GET', 'POST'] };
 const receipt = {

@@ -1,4 +1,4 @@
-import type { ToolDefinition, Upstream } from '@intendant/contracts';
+import type { StateToken, ToolDefinition, Upstream } from '@intendant/contracts';
 import type { Json, JsonObject, LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 
 /** One wire attempt of an intent. */
@@ -15,14 +15,32 @@ export interface UpstreamRequest {
   readonly attemptId: string;
   /** Goes to the tool's sandbox, by the same code. */
   readonly sandbox: boolean;
+  /**
+   * What the preview brought when it was approved: the call goes as its `apply` says, and has no effect once something
+   * else is there, which is `not_executed` with cause `state_changed`. Left out: nothing ties the call to a state.
+   */
+  readonly stateToken?: StateToken;
 }
 
-export type LookupRequest = Omit<UpstreamRequest, 'attemptId'>;
+export type LookupRequest = Omit<UpstreamRequest, 'attemptId' | 'stateToken'>;
 
 export interface PollRequest extends LookupRequest {
   /** What the upstream answered when it accepted the request. */
   readonly accepted: Json;
 }
+
+/** What a call would change, as the upstream tells before anybody has agreed. */
+export type PreviewAnswer =
+  | {
+      readonly kind: 'shown';
+      /** Null where the tool file does not say how it is read. */
+      readonly before: Json;
+      readonly after: Json;
+      /** For `UpstreamRequest.stateToken`; null where the tool's preview brings none. */
+      readonly token: StateToken | null;
+    }
+  /** `cause` is a short machine word as of a verdict, or `no_preview`, `preview_unreadable`, `token_unusable`. */
+  | { readonly kind: 'failed'; readonly cause: string; readonly detail: string };
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -49,6 +67,8 @@ export interface UpstreamAdapter {
   lookup(request: LookupRequest, options?: LookupOptions): Promise<LookupAnswer>;
   /** Asks what became of an accepted request; every error and every timeout is `pending`. */
   poll(request: PollRequest, options?: LookupOptions): Promise<PollAnswer>;
+  /** Asks what a call would change, and changes nothing; every error and every timeout is `failed`. */
+  preview(request: LookupRequest, options?: LookupOptions): Promise<PreviewAnswer>;
   /** Waits for running calls, each bounded by its call limit; later calls send nothing. */
   close(): Promise<void>;
 }

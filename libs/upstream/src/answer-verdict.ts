@@ -7,24 +7,38 @@ import type { WireRequest } from './http-request.js';
 import { type JsonBody, parseBody } from './json-body.js';
 import { type Received, readVerdict } from './read-verdict.js';
 import { retryAfterMs } from './retry-after.js';
-import { isTemporary, ruleOf } from './status-table.js';
+import { stateChanged } from './state-token.js';
+import { isTemporary, ruleOf, type StatusRule } from './status-table.js';
 import { type View, viewOf } from './view.js';
 
-/** What a complete HTTP answer says about its attempt. `detail` is raw. */
+/**
+ * What a complete HTTP answer says about its attempt. `detail` is raw.
+ *
+ * @param changedStatuses of a call that carried a state token, which by these is not the current one
+ */
 export async function answerVerdict(
   tool: ToolDefinition,
   upstream: HttpUpstream,
   wire: WireRequest,
   answer: Answer,
+  changedStatuses: readonly number[],
   validate: ValidateOutput,
 ): Promise<Verdict> {
-  const { meaning, transient } = ruleOf(answer.status, upstream.statuses);
+  const { status } = answer;
+  const changed = changedStatuses.includes(status);
+  const { meaning, transient } = changed ? refused : ruleOf(status, upstream.statuses);
   const general = { meaning, transient, receipt: null };
   const verdict = await readVerdict(tool, upstream.outcomes, new HttpReceived(answer), general, validate);
+  if (changed && verdict.kind === 'not_executed' && verdict.cause === `http_${status}`) {
+    const detail = `${stateChanged}: ${verdict.detail}`;
+    return { ...verdict, cause: 'state_changed', transient: false, retryAfterMs: null, detail };
+  }
   return verdict.kind === 'accepted'
     ? { kind: 'accepted', data: withLocation(verdict.data, answer.headers, wire) }
     : verdict;
 }
+
+const refused: StatusRule = { meaning: 'not_executed', transient: false };
 
 /** Decodes nothing that its reader does not ask for: most answers are successes that no rule looks at. */
 class HttpReceived implements Received {

@@ -5,6 +5,7 @@ import type { Credential } from './credential.js';
 import { notExecuted } from './failure-verdict.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
+import { previewFailed } from './read-preview.js';
 
 /** One kind of adapter behind the port, with the credentials of the conformance suite. */
 export function behindPort<U extends Upstream>(kind: KindAdapter<U>): UpstreamAdapter {
@@ -24,6 +25,10 @@ export function behindPort<U extends Upstream>(kind: KindAdapter<U>): UpstreamAd
     poll: async (request, options = {}) => {
       const task = taskOf(request);
       return task ? kind.poll(task, options) : pending('no sandbox');
+    },
+    preview: async (request, options = {}) => {
+      const task = taskOf(request);
+      return task ? kind.preview(task, options) : previewFailed('no_sandbox', 'no sandbox');
     },
     close: () => kind.close(),
   };

@@ -38,6 +38,7 @@ const ours: ReadonlySet<string> = new Set([
   'no_sandbox',
   'not_started',
   'paused',
+  'preview_failed',
   'request_mapping',
   'tls_failed',
   'tool_not_loaded',

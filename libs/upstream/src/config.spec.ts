@@ -47,6 +47,19 @@ test('a tool that sets the header of its credential does not fit', async () => {
   ]);
 });
 
+test('nor does one whose preview sets it, or whose state token would', async () => {
+  const request = { kind: 'http', method: 'GET', path: '/', headers: { 'X-Api-Key': 'own' }, body: null } as const;
+  const token = { read: 'v', apply: { kind: 'header', name: 'x-api-key' }, changedStatuses: [412] } as const;
+  const preview = { request, use: 'real', before: null, after: 'data', token } as const;
+  const approval = { ...tool.approval, preview };
+  const message = 'set by the credential; remove one of them';
+  const wrong = { ...tool, approval, upstream: { ...upstream, credential: 'mail' } };
+  expect(await misfits(config, wrong)).toEqual([
+    { path: ['approval', 'preview', 'request', 'headers', 'X-Api-Key'], message },
+    { path: ['approval', 'preview', 'apply', 'header'], message },
+  ]);
+});
+
 test('what does not fit is told with file and line', async () => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'tools-'));
   onTestFinished(() => rm(directory, { recursive: true }));

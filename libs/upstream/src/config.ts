@@ -1,4 +1,4 @@
-import type { ToolDefinition, Upstream } from '@intendant/contracts';
+import type { PreviewDefinition, ToolDefinition, Upstream } from '@intendant/contracts';
 import type { Environment, Logger } from '@intendant/runtime';
 import type { ToolRegistry } from '@intendant/tools';
 import type { CredentialSource } from './credential-provider.js';
@@ -37,7 +37,7 @@ export interface Misfit {
  */
 export async function misfits(
   { egress, credentials }: UpstreamConfig,
-  { upstream, sandbox }: ToolDefinition,
+  { upstream, sandbox, approval }: ToolDefinition,
 ): Promise<Misfit[]> {
   const rules = credentials();
   const check = async (of: Upstream, part: string): Promise<Misfit[]> => {
@@ -45,8 +45,8 @@ export async function misfits(
     return [
       ...wrongAddress(of, part, egress),
       ...(of.credential !== null && rule === undefined ? [unknownCredential(part, [...rules.keys()])] : []),
-      ...(rule === undefined ? [] : wrongHeaders(of, part, rule)),
-      ...(of.kind === 'module' ? await moduleMisfits(of, part) : []),
+      ...(rule === undefined ? [] : wrongHeaders(of, part, rule, approval.preview)),
+      ...(of.kind === 'module' ? await moduleMisfits(of, part, approval.preview) : []),
     ];
   };
   const real = await check(upstream, upstream.kind);
@@ -78,24 +78,30 @@ function unknownCredential(part: string, known: readonly string[]): Misfit {
   return { path: ['upstream', part, 'credential'], message: `not in INTENDANT_CREDENTIALS, ${right}` };
 }
 
-function wrongHeaders(upstream: Upstream, part: string, rule: CredentialRule): Misfit[] {
+function wrongHeaders(
+  upstream: Upstream,
+  part: string,
+  rule: CredentialRule,
+  preview: PreviewDefinition | null,
+): Misfit[] {
   const own = (rule.kind === 'oauth' ? 'Authorization' : rule.header.name).toLowerCase();
+  const asked = preview?.request.kind === 'http' ? preview.request.headers : {};
+  const apply = preview?.token?.apply;
+  const within = (path: string[], headers: Readonly<Record<string, string>> = {}) =>
+    Object.keys(headers).map((name) => ({ path: [...path, name], name }));
   const sets =
     upstream.kind === 'http'
       ? [
-          { part, headers: upstream.headers },
-          { part: 'lookup', headers: upstream.lookup?.headers ?? {} },
-          { part: 'poll', headers: upstream.poll?.headers ?? {} },
+          ...within(['upstream', part, 'headers'], upstream.headers),
+          ...within(['upstream', 'lookup', 'headers'], upstream.lookup?.headers),
+          ...within(['upstream', 'poll', 'headers'], upstream.poll?.headers),
+          ...within(['approval', 'preview', 'request', 'headers'], asked),
+          ...(apply?.kind === 'header' ? [{ path: ['approval', 'preview', 'apply', 'header'], name: apply.name }] : []),
         ]
       : upstream.kind === 'mcp' && upstream.server.transport === 'http'
-        ? [{ part, headers: upstream.server.headers }]
+        ? within(['upstream', part, 'headers'], upstream.server.headers)
         : [];
-  return sets.flatMap((set) =>
-    Object.keys(set.headers)
-      .filter((name) => name.toLowerCase() === own)
-      .map((name) => ({
-        path: ['upstream', set.part, 'headers', name],
-        message: 'set by the credential; remove one of them',
-      })),
-  );
+  return sets
+    .filter(({ name }) => name.toLowerCase() === own)
+    .map(({ path }) => ({ path, message: 'set by the credential; remove one of them' }));
 }

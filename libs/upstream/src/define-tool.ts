@@ -92,6 +92,11 @@ export interface ToolFunctions<Args, Receipt> {
   ) => Soon<Present<Receipt> | Partly<Receipt> | Absent | CannotTell>;
   /** Finds out what became of a request that `execute` answered with `accepted`. What it throws counts as `pending`. */
   readonly poll?: (question: PollQuestion<Args>, context: ToolContext) => Soon<Done<Receipt> | Failed | Pending>;
+  /**
+   * Looks at what `execute` would change, and changes nothing: nobody has agreed to it yet. What it returns is read by
+   * `approval.preview` of the tool file; whatever it throws is shown as a preview that failed.
+   */
+  readonly preview?: (question: ToolQuestion<Args>, context: ToolContext) => Soon<Json>;
 }
 
 export type DefinedTool<Args, Receipt> = ToolFunctions<Args, Receipt> & Made<'tool'>;
@@ -102,7 +107,7 @@ export type DefinedTool<Args, Receipt> = ToolFunctions<Args, Receipt> & Made<'to
  * @throws TypeError when something that must be a function is none
  */
 export function defineTool<Args, Receipt>(tool: ToolFunctions<Args, Receipt>): DefinedTool<Args, Receipt> {
-  for (const name of ['execute', 'lookup', 'poll'] as const) {
+  for (const name of ['execute', 'lookup', 'poll', 'preview'] as const) {
     const given: unknown = tool[name];
     if (typeof given === 'function' || (name !== 'execute' && given === undefined)) continue;
     throw new TypeError(`defineTool: ${name} must be a function`);

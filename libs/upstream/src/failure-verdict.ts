@@ -4,9 +4,11 @@ import { messageOf } from './short-text.js';
 import { codeOf, sentCause, unsentRule } from './transport-errors.js';
 
 type Failed = Exclude<ExchangeResult, { kind: 'answer' }>;
+type NotExecuted = Extract<Verdict, { kind: 'not_executed' }>;
+type Unknown = Extract<Verdict, { kind: 'unknown' }>;
 
 /** The verdict of an attempt that got no answer: decided by whether bytes left, the error only names the cause. */
-export function failureVerdict(result: Failed): Verdict {
+export function failureVerdict(result: Failed): NotExecuted | Unknown {
   if (result.kind === 'refused') return notExecuted('lease_over', true, result.detail);
   const detail = detailOf(result);
   switch (result.kind) {
@@ -25,11 +27,11 @@ export function failureVerdict(result: Failed): Verdict {
 }
 
 /** No byte of it left; what an upstream refused is another matter, see answer-verdict.ts. */
-export function notExecuted(cause: string, transient: boolean, detail: string): Verdict {
+export function notExecuted(cause: string, transient: boolean, detail: string): NotExecuted {
   return { kind: 'not_executed', cause, transient, retryAfterMs: null, detail, sent: false };
 }
 
-function unknown(cause: string, detail: string): Verdict {
+function unknown(cause: string, detail: string): Unknown {
   return { kind: 'unknown', cause, detail };
 }
 

@@ -5,18 +5,21 @@ import type {
   LookupOptions,
   LookupRequest,
   PollRequest,
+  PreviewAnswer,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
 import { answerVerdict } from './answer-verdict.js';
-import { type Answer, type ExchangeOptions, type ExchangeResult, exchange } from './exchange.js';
+import { type Answer, type AnswerHeaders, type ExchangeOptions, type ExchangeResult, exchange } from './exchange.js';
 import { failureVerdict, notExecuted } from './failure-verdict.js';
-import { buildCall, buildQuestion, type WireRequest } from './http-request.js';
+import { buildCall, buildPreview, buildQuestion, type WireRequest } from './http-request.js';
 import { parseBody } from './json-body.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
 import type { Pools, Sender } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
+import { previewFailed, readPreview } from './read-preview.js';
 import { messageOf } from './short-text.js';
+import { changedStatuses } from './state-token.js';
 import { viewOf } from './view.js';
 
 /** HTTP upstreams: one wire request per attempt, no redirects, no retries, a verdict for everything. */
@@ -43,7 +46,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     const result = await exchange(pool, wire, this.#bounds(request, options));
     noteRefusal(task, result);
     return result.kind === 'answer'
-      ? answerVerdict(request.tool, upstream, wire, result.answer, this.validateOutput)
+      ? answerVerdict(request.tool, upstream, wire, result.answer, changedStatuses(request), this.validateOutput)
       : failureVerdict(result);
   }
 
@@ -81,20 +84,51 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     }
   }
 
+  async preview(task: Task<HttpUpstream>, options: LookupOptions): Promise<PreviewAnswer> {
+    const { tool, args } = task.request;
+    const { preview } = tool.approval;
+    if (preview?.request.kind !== 'http') return previewFailed('no_preview', `${tool.name} has no preview`);
+    let result: ExchangeResult | null;
+    try {
+      result = await this.#send(task, await buildPreview(task, preview.request), options);
+    } catch (error) {
+      return previewFailed('request_mapping', messageOf(error));
+    }
+    if (result === null) return previewFailed('client_closed', 'shutting down');
+    if (result.kind !== 'answer') {
+      const { cause, detail } = failureVerdict(result);
+      return previewFailed(cause, detail);
+    }
+    const { status, headers, body } = result.answer;
+    const words = body.toString('utf8');
+    // What was only accepted (202), or is a part (206), shows nothing; what a sandbox created does.
+    if (status !== 200 && status !== 201) {
+      return previewFailed(`http_${status}`, `the preview answered ${status}: ${words}`);
+    }
+    const read = dataOf(result.answer);
+    if (typeof read === 'string') return previewFailed('preview_unreadable', `the preview ${read}: ${words}`);
+    return readPreview(preview, viewOf(read.data, { status, headers: present(headers) }), args);
+  }
+
   async close(): Promise<void> {
     await this.pools.close();
   }
 
   /** @throws MappingError */
   async #ask(task: Task<HttpUpstream>, question: LookupDefinition | HttpPoll, options: LookupOptions): Promise<Asked> {
-    const wire = buildQuestion(task, question);
-    const pool = this.pools.get(wire.origin, task.request.tool.limits.connectMs, task.upstream.http2);
-    if (pool === null) return { kind: 'nothing', why: 'shutting down' };
-    const bounds = this.#bounds(task.request, { ...options, mayStart: () => true });
-    const result = await exchange(pool, wire, bounds);
-    noteRefusal(task, result);
+    const result = await this.#send(task, buildQuestion(task, question), options);
+    if (result === null) return { kind: 'nothing', why: 'shutting down' };
     if (result.kind === 'answer') return result;
     return { kind: 'nothing', why: result.kind === 'refused' ? result.detail : messageOf(result.error) };
+  }
+
+  /** Sends a question, which may be repeated freely; null when it is too late for any. */
+  async #send(task: Task<HttpUpstream>, wire: WireRequest, options: LookupOptions): Promise<ExchangeResult | null> {
+    const pool = this.pools.get(wire.origin, task.request.tool.limits.connectMs, task.upstream.http2);
+    if (pool === null) return null;
+    const result = await exchange(pool, wire, this.#bounds(task.request, { ...options, mayStart: () => true }));
+    noteRefusal(task, result);
+    return result;
   }
 
   #bounds({ tool }: LookupRequest, options: CallOptions): ExchangeOptions {
@@ -112,9 +146,19 @@ function noteRefusal({ credential }: Task<HttpUpstream>, result: ExchangeResult)
 }
 
 /** The data of an answer, or what is wrong with it. */
-function readable({ status, whole, body }: Answer): { readonly data: Json } | string {
-  if (status !== 200) return `answered ${status}`;
+function readable(answer: Answer): { readonly data: Json } | string {
+  return answer.status === 200 ? dataOf(answer) : `answered ${answer.status}`;
+}
+
+/** The same, whatever its status. */
+function dataOf({ whole, body }: Answer): { readonly data: Json } | string {
   if (!whole) return 'answered too much';
   const parsed = parseBody(body);
   return parsed.ok && body.length > 0 ? { data: parsed.data } : 'answered no JSON';
+}
+
+function present(headers: AnswerHeaders): Readonly<Record<string, string | string[]>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined),
+  );
 }

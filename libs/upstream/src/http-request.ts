@@ -1,10 +1,12 @@
-import type { HttpPoll, HttpUpstream, LookupDefinition } from '@intendant/contracts';
+import type { HttpPoll, HttpUpstream, LookupDefinition, PreviewRequest } from '@intendant/contracts';
+import type { JsonObject } from '@intendant/intent';
 import { runtimeHeaders } from '@intendant/tools';
 import type { LookupRequest, PollRequest, UpstreamRequest } from './adapter.js';
 import type { Credential } from './credential.js';
 import { evaluate } from './expression.js';
 import type { Task } from './kind-adapter.js';
 import { MappingError } from './mapping-error.js';
+import { tokenHeader } from './state-token.js';
 import { fillHeader, fillPath, locationPath, type TemplateValues } from './template.js';
 
 /** A request ready for the wire. */
@@ -27,31 +29,33 @@ export async function buildCall({
   request,
   credential,
 }: Task<HttpUpstream, UpstreamRequest>): Promise<WireRequest> {
-  const body = await bodyOf(upstream.body, request);
+  const { args, key, intentId, attemptId } = request;
+  const body = await bodyOf(upstream.body, { args, key, intentId, attemptId });
   return {
     method: upstream.method,
     headers: addHeaders(
-      [attemptHeader, request.attemptId, 'Idempotency-Key', request.key],
+      [attemptHeader, attemptId, 'Idempotency-Key', key, ...tokenHeader(request)],
       upstream.headers,
       body !== null,
       request,
       credential,
     ),
     body,
-    attemptId: request.attemptId,
+    attemptId,
     ...target(upstream.baseUrl, upstream.path, request),
   };
 }
 
 /**
- * A lookup or a poll. It carries the tool's headers too (credentials), its own taking precedence; no key, which
+ * A lookup, a poll or a preview. It carries the tool's headers too (credentials), its own taking precedence; no key, which
  * belongs to the effect.
  *
  * @throws MappingError
  */
 export function buildQuestion(
   { upstream, request, credential }: Task<HttpUpstream, LookupRequest | PollRequest>,
-  question: LookupDefinition | HttpPoll,
+  question: Pick<LookupDefinition | HttpPoll | HttpPreview, 'method' | 'path' | 'headers'>,
+  body: string | null = null,
 ): WireRequest {
   const values = { ...request, asks: true };
   // Those of the tool are as in a call; these say what is asked for.
@@ -59,10 +63,18 @@ export function buildQuestion(
   return {
     ...target(upstream.baseUrl, question.path, values),
     method: question.method,
-    headers: addHeaders([], { ...upstream.headers, ...question.headers }, false, request, credential),
-    body: null,
+    headers: addHeaders([], { ...upstream.headers, ...question.headers }, body !== null, request, credential),
+    body,
     attemptId: null,
   };
+}
+
+export type HttpPreview = Extract<PreviewRequest, { kind: 'http' }>;
+
+/** @throws MappingError */
+export async function buildPreview(task: Task<HttpUpstream>, preview: HttpPreview): Promise<WireRequest> {
+  const { args, key, intentId } = task.request;
+  return buildQuestion(task, preview, await bodyOf(preview.body, { args, key, intentId }));
 }
 
 function target(baseUrl: string, template: string, values: TemplateValues): { origin: string; path: string } {
@@ -110,11 +122,14 @@ function addHeaders(
   return headers;
 }
 
-async function bodyOf(expression: string | null, request: UpstreamRequest): Promise<string | null> {
-  const { args, key, intentId, attemptId } = request;
+async function bodyOf(
+  expression: string | null,
+  root: JsonObject & { readonly args: JsonObject },
+): Promise<string | null> {
+  const { args } = root;
   if (expression === null) return null;
   if (expression === '$args') return JSON.stringify(args);
-  const body = await evaluate(expression, { args, key, intentId, attemptId }, { args });
+  const body = await evaluate(expression, root, { args });
   if (body === undefined) throw new MappingError('the body expression selects nothing');
   return JSON.stringify(body);
 }

@@ -1,6 +1,13 @@
 import type { Upstream } from '@intendant/contracts';
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
-import type { CallOptions, LookupOptions, LookupRequest, PollRequest, UpstreamRequest } from './adapter.js';
+import type {
+  CallOptions,
+  LookupOptions,
+  LookupRequest,
+  PollRequest,
+  PreviewAnswer,
+  UpstreamRequest,
+} from './adapter.js';
 import type { Credential } from './credential.js';
 
 /** One question or request with all that its adapter needs: where to, for what tool, and as whom. */
@@ -20,5 +27,6 @@ export interface KindAdapter<U extends Upstream> {
   call(task: Task<U, UpstreamRequest>, options: CallOptions): Promise<Verdict>;
   lookup(task: Task<U>, options: LookupOptions): Promise<LookupAnswer>;
   poll(task: Task<U, PollRequest>, options: LookupOptions): Promise<PollAnswer>;
+  preview(task: Task<U>, options: LookupOptions): Promise<PreviewAnswer>;
   close(): Promise<void>;
 }

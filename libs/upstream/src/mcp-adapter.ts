@@ -6,6 +6,7 @@ import type {
   LookupOptions,
   LookupRequest,
   PollRequest,
+  PreviewAnswer,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
@@ -18,6 +19,7 @@ import { McpExchange, type McpResult, NoSession, type ToolCall } from './mcp-exc
 import { loadClient, McpSessions } from './mcp-sessions.js';
 import type { Pools } from './pools.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
+import { previewFailed, readPreview } from './read-preview.js';
 import { messageOf } from './short-text.js';
 import { type View, viewOf } from './view.js';
 
@@ -74,6 +76,19 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
       return await readPoll(request.tool, upstream.poll, answer.data, answer.view, this.validateOutput);
     } catch (error) {
       return pending(messageOf(error));
+    }
+  }
+
+  async preview(task: Task<McpUpstream>, options: LookupOptions): Promise<PreviewAnswer> {
+    const { tool, args } = task.request;
+    const { preview } = tool.approval;
+    if (preview?.request.kind !== 'mcp') return previewFailed('no_preview', `${tool.name} has no preview`);
+    try {
+      const answer = await this.#question(task, preview.request, {}, options);
+      if (typeof answer === 'string') return previewFailed('no_answer', answer);
+      return await readPreview(preview, answer.view, args);
+    } catch (error) {
+      return previewFailed('request_mapping', messageOf(error));
     }
   }
 

@@ -1,14 +1,22 @@
 import type { ModuleUpstream } from '@intendant/contracts';
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
-import type { CallOptions, LookupOptions, PollRequest, UpstreamRequest, ValidateOutput } from './adapter.js';
+import type {
+  CallOptions,
+  LookupOptions,
+  PollRequest,
+  PreviewAnswer,
+  UpstreamRequest,
+  ValidateOutput,
+} from './adapter.js';
 import type { ToolQuestion } from './define-tool.js';
 import { notExecuted } from './failure-verdict.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
-import { lookupAnswer, pollAnswer } from './module-answers.js';
+import { lookupAnswer, modulePreview, pollAnswer } from './module-answers.js';
 import { type LoadedModule, loadModule } from './module-loader.js';
 import { runFunction, type Settled } from './module-run.js';
 import { moduleVerdict } from './module-verdict.js';
 import { cannotTell, pending } from './read-lookup.js';
+import { previewFailed } from './read-preview.js';
 import { messageOf } from './short-text.js';
 import { refusalToStart, tellSent } from './starting.js';
 
@@ -84,6 +92,22 @@ export class ModuleAdapter implements KindAdapter<ModuleUpstream> {
       return pollAnswer(tool, settled, this.maxBytes, this.validateOutput);
     } catch (error) {
       return pending(messageOf(error));
+    }
+  }
+
+  async preview(task: Task<ModuleUpstream>, { signal }: LookupOptions): Promise<PreviewAnswer> {
+    const { tool, args } = task.request;
+    const definition = tool.approval.preview;
+    if (definition?.request.kind !== 'module') return previewFailed('no_preview', `${tool.name} has no preview`);
+    try {
+      const { preview } = await this.load(task.upstream.path);
+      if (preview === undefined) return previewFailed('no_preview', 'the module has no preview');
+      if (this.#closed) return previewFailed('client_closed', 'shutting down');
+      if (signal?.aborted) return previewFailed('aborted_unsent', messageOf(signal.reason));
+      const settled = await this.#run(task, signal, (context) => preview(questionOf(task), context));
+      return await modulePreview(tool, definition, settled, this.maxBytes, args);
+    } catch (error) {
+      return previewFailed('adapter_missing', messageOf(error));
     }
   }
 

@@ -1,6 +1,6 @@
-import type { ToolDefinition } from '@intendant/contracts';
-import type { Json, LookupAnswer, PollAnswer } from '@intendant/intent';
-import type { ValidateOutput } from './adapter.js';
+import type { PreviewDefinition, ToolDefinition } from '@intendant/contracts';
+import type { Json, JsonObject, LookupAnswer, PollAnswer } from '@intendant/intent';
+import type { PreviewAnswer, ValidateOutput } from './adapter.js';
 import {
   type CannotTell,
   type Done,
@@ -13,8 +13,10 @@ import {
 import type { Settled } from './module-run.js';
 import { plainJson } from './plain-json.js';
 import { cannotTell, pending } from './read-lookup.js';
+import { previewFailed, readPreview } from './read-preview.js';
 import { checked } from './read-verdict.js';
 import { messageOf } from './short-text.js';
+import { viewOf } from './view.js';
 
 /** What `lookup` of a module says; anything but an answer made by its functions cannot tell. */
 export function lookupAnswer(
@@ -68,6 +70,21 @@ export function pollAnswer(
     default:
       return pending('`poll` answered nothing that it can answer');
   }
+}
+
+/** What `preview` of a module says, read as the tool file says. */
+export function modulePreview(
+  tool: ToolDefinition,
+  definition: PreviewDefinition,
+  settled: Settled,
+  maxBytes: number,
+  args: JsonObject,
+): Promise<PreviewAnswer> | PreviewAnswer {
+  if (settled.kind !== 'returned') return previewFailed('no_answer', whyNot('preview', settled));
+  const answer = plainJson(settled.value, maxBytes);
+  return answer.ok
+    ? readPreview(definition, viewOf(answer.data, {}), args)
+    : previewFailed('preview_unreadable', `the preview of ${tool.name}: ${answer.why}`);
 }
 
 /** The receipt as JSON, or what is wrong with it. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { ModuleUpstream } from '@intendant/contracts';
+import type { ModuleUpstream, PreviewDefinition } from '@intendant/contracts';
 import { createJiti } from 'jiti';
 import { type DefinedTool, sortOf } from './define-tool.js';
 import { messageOf } from './short-text.js';
@@ -45,6 +45,7 @@ function onOneLine(message: string): string {
 export async function moduleMisfits(
   declared: ModuleUpstream,
   part: string,
+  preview: PreviewDefinition | null,
 ): Promise<{ readonly path: readonly string[]; readonly message: string }[]> {
   let module: LoadedModule;
   try {
@@ -52,10 +53,15 @@ export async function moduleMisfits(
   } catch (error) {
     return [{ path: ['upstream', part, 'file'], message: messageOf(error) }];
   }
-  return (['lookup', 'poll'] as const)
-    .filter((name) => declared[name] !== null && module[name] === undefined)
-    .map((name) => ({
-      path: ['upstream', name],
+  const functions = [
+    { name: 'lookup', isDeclared: declared.lookup !== null, path: ['upstream', 'lookup'] },
+    { name: 'poll', isDeclared: declared.poll !== null, path: ['upstream', 'poll'] },
+    { name: 'preview', isDeclared: preview !== null, path: ['approval', 'preview'] },
+  ] as const;
+  return functions
+    .filter(({ name, isDeclared }) => isDeclared && module[name] === undefined)
+    .map(({ path }) => ({
+      path,
       message: 'the module has no such function; must be given to defineTool, or removed here',
     }));
 }

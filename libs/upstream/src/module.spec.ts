@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ModuleUpstream, ToolDefinition } from '@intendant/contracts';
+import type { ModuleUpstream, PreviewDefinition, ToolDefinition } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { needsReceipt, toolOf } from '@intendant/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -229,8 +229,11 @@ describe('a poll', () => {
 });
 
 describe('a module file', () => {
-  const misfits = async (text: string, declared: Partial<ModuleUpstream> = {}) =>
-    moduleMisfits({ ...(await moduleOf(text)), lookup: null, poll: null, ...declared }, 'module');
+  const misfits = async (
+    text: string,
+    declared: Partial<ModuleUpstream> = {},
+    preview: PreviewDefinition | null = null,
+  ) => moduleMisfits({ ...(await moduleOf(text)), lookup: null, poll: null, ...declared }, 'module', preview);
 
   test.each(['ts', 'mts', 'js', 'mjs'])(
     'of the ending %s is loaded from any folder, with what it imports',
@@ -242,7 +245,7 @@ describe('a module file', () => {
        export default defineTool({ execute: () => ({ id }) });`,
         `${place}/tool.${ending}`,
       );
-      expect(await moduleMisfits({ ...upstream, lookup: null, poll: null }, 'module')).toEqual([]);
+      expect(await moduleMisfits({ ...upstream, lookup: null, poll: null }, 'module', null)).toEqual([]);
       expect(await adapter.call(taskOf(upstream), { mayStart: () => true })).toEqual({
         kind: 'executed',
         data: { id: 'from the neighbour' },
@@ -253,7 +256,7 @@ describe('a module file', () => {
   test('that is missing, does not compile or fails is told with its reason', async () => {
     const file = { path: ['upstream', 'module', 'file'] };
     const gone = { ...(await moduleOf('')), path: join(folder, 'gone.ts') };
-    expect(await moduleMisfits(gone, 'module')).toEqual([
+    expect(await moduleMisfits(gone, 'module', null)).toEqual([
       { ...file, message: expect.stringMatching(/^cannot be loaded \(.*gone\.ts/s) },
     ]);
     expect(await misfits('export default {{')).toEqual([
@@ -276,9 +279,11 @@ describe('a module file', () => {
 
   test('must have the functions that its tool file declares', async () => {
     const text = `${all} export default defineTool({ execute: () => 1 });`;
-    expect(await misfits(text, { lookup: {}, poll: {} })).toMatchObject([
+    const preview = { request: { kind: 'module' }, use: 'real', before: null, after: 'data', token: null } as const;
+    expect(await misfits(text, { lookup: {}, poll: {} }, preview)).toMatchObject([
       { path: ['upstream', 'lookup'] },
       { path: ['upstream', 'poll'] },
+      { path: ['approval', 'preview'] },
     ]);
   });
 

@@ -5,6 +5,7 @@ import type {
   LookupOptions,
   LookupRequest,
   PollRequest,
+  PreviewAnswer,
   UpstreamRequest,
   ValidateOutput,
 } from './adapter.js';
@@ -18,6 +19,7 @@ import { fillArgv } from './process-argv.js';
 import { type Ended, type Program, type Ran, runProgram } from './process-run.js';
 import { processVerdict } from './process-verdict.js';
 import { cannotTell, pending, readLookup, readPoll } from './read-lookup.js';
+import { previewFailed, readPreview } from './read-preview.js';
 import { messageOf } from './short-text.js';
 import { type View, viewOf } from './view.js';
 
@@ -74,6 +76,20 @@ export class ProcessAdapter implements KindAdapter<ProcessUpstream> {
       return await readPoll(tool, poll, read.data, read.view, this.validateOutput);
     } catch (error) {
       return pending(messageOf(error));
+    }
+  }
+
+  async preview(task: Task<ProcessUpstream>, options: LookupOptions): Promise<PreviewAnswer> {
+    const { tool, args, key, intentId } = task.request;
+    const { preview } = tool.approval;
+    if (preview?.request.kind !== 'process') return previewFailed('no_preview', `${tool.name} has no preview`);
+    try {
+      const asked = await this.#ask(task, preview.request.argv, { args, key, intentId }, options);
+      const read = typeof asked === 'string' ? asked : readable(asked);
+      if (typeof read === 'string') return previewFailed('no_answer', `the preview ${read}`);
+      return await readPreview(preview, read.view, args);
+    } catch (error) {
+      return previewFailed('request_mapping', messageOf(error));
     }
   }
 

@@ -29,7 +29,7 @@ export class Redactor {
 
   /** Texts are for people, so every value of a header or a variable goes, secret or not. */
   text(text: string): string {
-    const pattern = this.#pattern(carried(this.upstream), this.request.tool.filledIn ?? []);
+    const pattern = this.#pattern(this.#carried(), this.request.tool.filledIn ?? []);
     return pattern === null ? text : text.replace(pattern, redacted);
   }
 
@@ -40,8 +40,13 @@ export class Redactor {
    */
   data(data: Json): Json {
     const filledIn = (this.request.tool.filledIn ?? []).filter(({ names }) => names.some((n) => secretName.test(n)));
-    const pattern = this.#pattern(carried(this.upstream).filter(isSecret), filledIn);
+    const pattern = this.#pattern(this.#carried().filter(isSecret), filledIn);
     return pattern === null || JSON.stringify(data).search(pattern) < 0 ? data : cleaned(data, pattern);
+  }
+
+  #carried(): Carried[] {
+    const asked = this.request.tool.approval.preview?.request;
+    return carried([...sources(this.upstream), asked?.kind === 'http' ? asked.headers : {}]);
   }
 
   #pattern(headers: readonly Carried[], filledIn: readonly FilledIn[]): RegExp | null {
@@ -56,8 +61,8 @@ export class Redactor {
 
 const redacted = '[redacted]';
 
-function carried(upstream: Upstream): Carried[] {
-  return sources(upstream).flatMap((source) => Object.entries(source).map(([name, template]) => ({ name, template })));
+function carried(from: readonly Readonly<Record<string, string>>[]): Carried[] {
+  return from.flatMap((source) => Object.entries(source).map(([name, template]) => ({ name, template })));
 }
 
 function sources(upstream: Upstream): Readonly<Record<string, string>>[] {

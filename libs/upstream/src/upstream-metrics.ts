@@ -1,5 +1,6 @@
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 import { counter, gauge, histogram, monotonic, perLabels } from '@intendant/runtime';
+import type { PreviewAnswer } from './adapter.js';
 
 const attempts = counter({
   name: 'intendant_attempts_total',
@@ -18,6 +19,11 @@ const lookups = counter({
 const polls = counter({
   name: 'intendant_polls_total',
   help: 'Questions what became of an accepted request, by answer.',
+  labels: ['tool', 'answer'],
+});
+const previews = counter({
+  name: 'intendant_previews_total',
+  help: 'Questions what a call would change, by answer.',
   labels: ['tool', 'answer'],
 });
 const circuit = gauge({
@@ -41,6 +47,10 @@ export function countLookup(tool: string, { kind }: LookupAnswer): void {
 
 export function countPoll(tool: string, { kind }: PollAnswer): void {
   polls.labels(tool, kind).inc();
+}
+
+export function countPreview(tool: string, { kind }: PreviewAnswer): void {
+  previews.labels(tool, kind).inc();
 }
 
 export function showCircuit(upstream: string, state: 'closed' | 'trying' | 'open'): void {

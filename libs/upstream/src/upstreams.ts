@@ -6,6 +6,7 @@ import {
   type LookupOptions,
   type LookupRequest,
   type PollRequest,
+  type PreviewAnswer,
   type UpstreamAdapter,
   type UpstreamRequest,
   upstreamOf,
@@ -23,9 +24,11 @@ import { ModuleAdapter } from './module-adapter.js';
 import { Pools } from './pools.js';
 import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
+import { previewFailed } from './read-preview.js';
 import { Redactor } from './redact.js';
 import { messageOf, shortText } from './short-text.js';
-import { countAttempt, countLookup, countPoll } from './upstream-metrics.js';
+import { stateChanged, tokenOf, withTokenField } from './state-token.js';
+import { countAttempt, countLookup, countPoll, countPreview } from './upstream-metrics.js';
 
 export interface UpstreamsOptions {
   /** Most bytes of an answer that are read; 1 MiB when left out. */
@@ -75,6 +78,17 @@ export class Upstreams implements UpstreamAdapter {
     return answer;
   }
 
+  async preview(request: LookupRequest, options: LookupOptions = {}): Promise<PreviewAnswer> {
+    // Where the tool file says so, the sandbox shows what the real thing would do.
+    const sandbox = request.sandbox || request.tool.approval.preview?.use === 'sandbox';
+    const failed = (why: string, cause: string) => previewFailed(cause, why);
+    const preview = await this.#ask({ ...request, sandbox }, options, failed, async (adapter, task) =>
+      withoutSecrets(await adapter.preview(task, options), task),
+    );
+    countPreview(request.tool.name, preview);
+    return preview;
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#credentials, ...Object.values(this.#kinds)].map((part) => part.close()));
   }
@@ -83,6 +97,9 @@ export class Upstreams implements UpstreamAdapter {
     const upstream = upstreamOf(request);
     // The real address must not take the place of a sandbox that is not there.
     if (upstream === null) return notExecuted('no_sandbox', false, `${request.tool.name} has no sandbox`);
+    if (request.stateToken !== undefined && tokenOf(request) === null) {
+      return notExecuted('request_mapping', false, `${request.tool.name} does not say how its state token is applied`);
+    }
     let credential: Credential | null;
     try {
       credential = await this.#credential(upstream, request, options.signal);
@@ -91,24 +108,36 @@ export class Upstreams implements UpstreamAdapter {
     }
     const { onLate } = options;
     const late = onLate && ((verdict: Verdict) => onLate(presentable(verdict, upstream, request, credential)));
-    const attempt = () => this.#adapter(upstream).call({ upstream, request, credential }, { ...options, onLate: late });
+    const task = { upstream, request: withTokenField(request), credential };
+    const call = () => this.#adapter(upstream).call(task, { ...options, onLate: late });
+    const attempt = async () => (await this.#changed(request, options)) ?? (await call());
     const verdict = await this.#breakers.call(upstream, attempt);
     return presentable(renewable(verdict, credential), upstream, request, credential);
   }
 
-  async #ask<R extends LookupRequest, A extends LookupAnswer | PollAnswer>(
+  /** Looks again where only that can tell; null when what was approved is still there, or nobody asked. */
+  async #changed(request: UpstreamRequest, { signal }: CallOptions): Promise<Verdict | null> {
+    const { stateToken } = request;
+    if (stateToken === undefined || tokenOf(request)?.apply.kind !== 'reread') return null;
+    const again = await this.preview(request, signal ? { signal } : {});
+    if (again.kind === 'failed') return notExecuted('preview_failed', true, `${again.cause}: ${again.detail}`);
+    return again.token === stateToken ? null : notExecuted('state_changed', false, stateChanged);
+  }
+
+  async #ask<R extends LookupRequest, A extends LookupAnswer | PollAnswer | PreviewAnswer>(
     request: R,
     { signal }: LookupOptions,
-    nothing: (why: string) => A,
+    nothing: (why: string, cause: string) => A,
     ask: (adapter: KindAdapter<Upstream>, task: Task<Upstream, R>) => Promise<A>,
   ): Promise<A> {
     const upstream = upstreamOf(request);
-    if (upstream === null) return nothing(`${request.tool.name} has no sandbox`);
+    if (upstream === null) return nothing(`${request.tool.name} has no sandbox`, 'no_sandbox');
     let credential: Credential | null;
     try {
       credential = await this.#credential(upstream, request, signal);
     } catch (error) {
-      return nothing(shortText(messageOf(error)));
+      const { cause, detail } = withoutCredential(error, signal);
+      return nothing(detail, cause);
     }
     const answer = await ask(this.#adapter(upstream), { upstream, request, credential });
     return presentable(answer, upstream, request, credential);
@@ -126,7 +155,7 @@ export class Upstreams implements UpstreamAdapter {
 }
 
 /** Nothing was sent: there was nothing to send it with. */
-function withoutCredential(error: unknown, signal: AbortSignal | undefined): Verdict {
+function withoutCredential(error: unknown, signal: AbortSignal | undefined): ReturnType<typeof notExecuted> {
   const [cause, transient] = signal?.aborted
     ? (['aborted_unsent', true] as const)
     : error instanceof EgressRefused
@@ -145,7 +174,7 @@ function renewable(verdict: Verdict, credential: Credential | null): Verdict {
  * The one way out for texts and data, which end up in logs, events and the agent's messages. Texts are redacted first
  * and shortened then: a cut could leave half a secret, which nothing would recognise.
  */
-function presentable<T extends Verdict | LookupAnswer | PollAnswer>(
+function presentable<T extends Verdict | LookupAnswer | PollAnswer | PreviewAnswer>(
   result: T,
   upstream: Upstream,
   request: LookupRequest,
@@ -158,4 +187,13 @@ function presentable<T extends Verdict | LookupAnswer | PollAnswer>(
     return data === result.data ? result : { ...result, data };
   }
   return 'detail' in result ? { ...result, detail: shortText(redactor.text(result.detail)) } : result;
+}
+
+/** A token that had to be changed would never fit again. */
+function withoutSecrets(preview: PreviewAnswer, { upstream, request, credential }: Task<Upstream>): PreviewAnswer {
+  if (preview.kind === 'failed') return preview;
+  const redactor = new Redactor(upstream, request, credential);
+  const { before, after, token } = preview;
+  if (redactor.data(token) !== token) return previewFailed('token_unusable', '"token" repeats a secret of the request');
+  return { kind: 'shown', before: redactor.data(before), after: redactor.data(after), token };
 }
