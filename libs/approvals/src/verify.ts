@@ -27,12 +27,11 @@ export function verify(
   const { proposal, approvals, version } = intent;
   const matching = approvals.requests.filter((request) => matches(request, proposal, circumstances, seals));
   const newest = newestOf(approvals);
-  if (matching.includes(newest)) return { version, matching: digestsOf(matching), differs: [], renewed: null };
   return {
     version,
-    matching: digestsOf(matching),
-    differs: differences(newest, proposal, circumstances),
-    renewed: renewed(newest, { proposal, ...circumstances }, seals),
+    matching: matching.map(({ digest }) => digest),
+    differs: matching.includes(newest) ? [] : differences(newest, proposal, circumstances),
+    renewed: matching.length > 0 ? null : renewed(newest, { proposal, ...circumstances }, seals),
   };
 }
 
@@ -56,8 +55,4 @@ function differences(request: ApprovalRequest, proposal: Proposal, { tool, polic
     ...(request.view === renderView(tool, valuesOf(proposal)) ? [] : ['what the action says']),
   ];
   return changed.length > 0 ? changed : ['the record of what was asked, or the key that it is sealed with'];
-}
-
-function digestsOf(requests: readonly ApprovalRequest[]): string[] {
-  return requests.map(({ digest }) => digest);
 }

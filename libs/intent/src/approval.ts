@@ -86,7 +86,7 @@ export interface Verification {
   readonly matching: readonly string[];
   /** What is different from the newest one, in words; empty where that matches. */
   readonly differs: readonly string[];
-  /** What would be asked now; null where the newest one matches. */
+  /** What would be asked now; null where one of them matches: that is asked already. */
   readonly renewed: ApprovalRequest | null;
 }
 
@@ -99,7 +99,17 @@ export function newestOf({ requests }: Approvals): ApprovalRequest {
 
 /** Who has agreed to a request, each once. */
 export function givenTo({ given }: Approvals, { digest }: ApprovalRequest): string[] {
-  return [...new Set(given.filter((each) => each.digest === digest).map(({ by }) => by))];
+  const names = given.filter((each) => each.digest === digest).map(({ by }) => by);
+  return names.filter((name, index) => names.findIndex((each) => isSamePerson(each, name)) === index);
+}
+
+/** However it is written: two keys of one name, in whatever case, are one person's. */
+export function isSamePerson(one: string, other: string): boolean {
+  return plain(one) === plain(other);
+}
+
+function plain(name: string): string {
+  return name.normalize('NFKC').trim().toLowerCase();
 }
 
 export function isComplete(approvals: Approvals, request: ApprovalRequest): boolean {
@@ -111,13 +121,19 @@ export function approvalEnds({ approvals }: { readonly approvals: Approvals | nu
   return approvals === null ? null : newestOf(approvals).expiresAt;
 }
 
-/** After one more request. */
+/** After somebody has taken back what was given. */
+export function without(approvals: Approvals, by: string): Approvals {
+  return { ...approvals, given: approvals.given.filter((each) => !isSamePerson(each.by, by)) };
+}
+
+/** After one more request, or one of before that is asked again. */
 export function asked(
   before: Approvals | null,
   request: ApprovalRequest,
   differs: readonly string[] | undefined,
 ): Approvals {
   if (before === null) return { requests: [request], given: [], differs: differs ?? [] };
-  const [oldest, ...older] = [...before.requests, request].slice(-mostRequests);
+  const others = before.requests.filter(({ digest }) => digest !== request.digest);
+  const [oldest, ...older] = [...others, request].slice(-mostRequests);
   return { requests: [oldest as ApprovalRequest, ...older], given: before.given, differs: differs ?? before.differs };
 }

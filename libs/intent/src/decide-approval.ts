@@ -1,8 +1,17 @@
-import { type ApprovalRequest, type Approvals, type Approver, givenTo, isComplete, newestOf } from './approval.js';
+import {
+  type ApprovalRequest,
+  type Approvals,
+  type Approver,
+  givenTo,
+  isComplete,
+  isSamePerson,
+  newestOf,
+  without,
+} from './approval.js';
 import type { Command, Decision } from './commands.js';
 import { accept, reject, unchanged } from './decision.js';
 import type { IntentEvent } from './events.js';
-import { unproven } from './follow-up.js';
+import { nothingDone, unproven } from './follow-up.js';
 import { clearedFor, lapseOf } from './lapse.js';
 import { type In, type Intent, mayHaveRun } from './state.js';
 
@@ -70,7 +79,11 @@ function withdraw(by: string, approvals: Approvals, intent: Intent): Decision {
   if (over.has(intent.state)) return reject('not_awaiting');
   if (!isWaiting(intent) || unproven(intent.attempts)) return reject('in_flight');
   const given = approvals.given.find((each) => isSamePerson(each.by, by));
-  return given ? accept({ type: 'approval_withdrawn', by: given.by }) : reject('nothing_given');
+  if (!given) return reject('nothing_given');
+  const withdrawn: IntentEvent = { type: 'approval_withdrawn', by: given.by };
+  // Others have agreed to what is asked now, and this person to an older request.
+  const stands = intent.state === 'authorized' && isComplete(without(approvals, by), newestOf(approvals));
+  return stands ? accept(withdrawn, clearedFor(intent)) : accept(withdrawn);
 }
 
 function showPreview(
@@ -104,19 +117,10 @@ function isRequester({ name }: Approver, { proposal }: Intent): boolean {
   return isSamePerson(name, proposal.user);
 }
 
-/** However it is written: two keys of one name, in whatever case, are one person's. */
-function isSamePerson(one: string, other: string): boolean {
-  return plain(one) === plain(other);
-}
-
-function plain(name: string): string {
-  return name.normalize('NFKC').trim().toLowerCase();
-}
-
-function refusal(by: string, reason: string, { proposal: { tool } }: Intent) {
+function refusal(by: string, reason: string, intent: Intent) {
   return {
     code: 'approval_refused',
-    message: `${by} refused ${tool}: ${sentence(reason)} Nothing was sent. Do not call it again, and do not change the call to get around this.`,
+    message: `${by} refused ${intent.proposal.tool}: ${sentence(reason)} ${nothingDone(intent)}. Do not call it again, and do not change the call to get around this.`,
     details: { by, reason },
   };
 }

@@ -2,7 +2,7 @@ import { type ApprovalRequest, type Approvals, isComplete, type Verification } f
 import type { Command, Decision } from './commands.js';
 import { accept, reject } from './decision.js';
 import type { IntentEvent } from './events.js';
-import { endOfAuthority, unknownFrom, unproven } from './follow-up.js';
+import { endOfAuthority, nothingDone, unknownFrom, unproven } from './follow-up.js';
 import { clearedFor, lapseOf } from './lapse.js';
 import type { In, Intent } from './state.js';
 
@@ -20,7 +20,7 @@ export function decideAttempt(command: StartAttempt, intent: Intent, now: number
   if (outOfPhase && phases && !unproven(intent.attempts)) return accept(deniedBy(phases, intent));
   const lapse = lapseOf(intent, now);
   if (lapse) return accept(lapse);
-  const unclear = notAsApproved(command, intent);
+  const unclear = notAsApproved(command, intent, now);
   if (unclear) return unclear;
   if (intent.notBefore !== null && now < intent.notBefore) return reject('not_due');
   if (intent.resendUntil !== null && now >= intent.resendUntil) {
@@ -39,29 +39,38 @@ export function decideAttempt(command: StartAttempt, intent: Intent, now: number
  * Null where nobody has to agree, or those who have agreed have agreed to exactly this. Otherwise it is asked about as it is
  * now, unless it is already.
  */
-function notAsApproved(command: StartAttempt, intent: In<'authorized' | 'awaiting_approval'>): Decision | null {
+function notAsApproved(
+  command: StartAttempt,
+  intent: In<'authorized' | 'awaiting_approval'>,
+  now: number,
+): Decision | null {
   const { verified, grantOver = false } = command;
   const { approvals } = intent;
   if (approvals === null && !grantOver) return null;
   if (verified?.version !== intent.version) return reject('not_verified');
-  if (approvals !== null && agreedTo(approvals, verified)) return null;
-  if (verified.renewed === null) return reject('not_approved');
-  return accept({ type: 'approval_requested', request: verified.renewed, differs: verified.differs });
+  const fitting = fittingOf(approvals, verified);
+  // What may have run is completed, whatever the time.
+  const inTime = ({ expiresAt }: ApprovalRequest) => now < expiresAt || unproven(intent.attempts);
+  if (approvals && fitting.some((request) => isComplete(approvals, request) && inTime(request))) return null;
+  // Two versions of dispatchers do not ask in turns while people think about what one of them has asked.
+  if (intent.state === 'awaiting_approval' && fitting.length > 0) return reject('not_approved');
+  const request = fitting.at(-1) ?? verified.renewed;
+  return request ? accept({ type: 'approval_requested', request, differs: verified.differs }) : reject('not_approved');
 }
 
-/** The request that enough people have agreed to, and that is about what would be sent. */
-function agreedTo(approvals: Approvals, { matching }: Verification): ApprovalRequest | undefined {
-  return approvals.requests.find((request) => matching.includes(request.digest) && isComplete(approvals, request));
+/** The requests that are about what would be sent. */
+function fittingOf(approvals: Approvals | null, { matching }: Verification): ApprovalRequest[] {
+  return approvals?.requests.filter(({ digest }) => matching.includes(digest)) ?? [];
 }
 
-function deniedBy(phases: readonly string[], { proposal }: Intent): IntentEvent {
-  const { tool, phase = null } = proposal;
+function deniedBy(phases: readonly string[], intent: Intent): IntentEvent {
+  const { tool, phase = null } = intent.proposal;
   const allowed = phases.join(' or ');
   return {
     type: 'denied',
     failure: {
       code: 'permission_denied',
-      message: `${tool} may only be called in the phase ${allowed}, and the run was no longer in it when it was to be sent. Nothing was sent. Do not try again; use another tool or stop.`,
+      message: `${tool} may only be called in the phase ${allowed}, and the run was no longer in it when it was to be sent. ${nothingDone(intent)}. Do not try again; use another tool or stop.`,
       details: { rule: 'phase', decidedIn: phase, wouldAllow: `a run in the phase ${allowed}` },
     },
   };

@@ -35,8 +35,10 @@ export function decideLookup(looked: Looked, intent: Intent, now: number): Decis
         ? foundNow(answer, intent)
         : accept(stillRunning(answer.kind === 'absent' ? 'not there yet' : answer.detail, intent, now));
     case 'failed':
+    case 'denied':
     case 'cancelled':
     case 'expired':
+      if (intent.attempts.length === 0 && intent.state === 'denied') return unchanged;
       if (!isThere(answer) || intent.corrections.length > 0) return unchanged;
       // Nobody was misled about an effect: a read has none.
       if (intent.proposal.terms.effect === 'read') return unchanged;
@@ -71,7 +73,6 @@ export function decideLookup(looked: Looked, intent: Intent, now: number): Decis
           })
         : unchanged;
     case 'pending':
-    case 'denied':
       return unchanged;
   }
 }

@@ -1,4 +1,4 @@
-import { asked } from './approval.js';
+import { asked, without } from './approval.js';
 import type { IntentEvent } from './events.js';
 import type { Json } from './json.js';
 import { type Attempt, type Clearance, type Core, countedAttempts, type Intent } from './state.js';
@@ -36,8 +36,7 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
     }
     case 'approval_withdrawn': {
       if (intent.approvals === null) throw new IllegalTransition('approval_withdrawn before it was asked');
-      const given = intent.approvals.given.filter(({ by }) => by !== event.by);
-      const approvals = { ...intent.approvals, given };
+      const approvals = without(intent.approvals, event.by);
       return { state: 'awaiting_approval', ...clearanceOf(intent), ...core(), approvals };
     }
     case 'attempt_started': {

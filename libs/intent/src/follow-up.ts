@@ -26,6 +26,11 @@ export function unproven(attempts: readonly Attempt[]): boolean {
   return attempts.some((a) => a.verdict === 'unknown' || a.verdict === 'accepted' || a.verdict === 'absent');
 }
 
+/** For whoever is told that it is over: no attempt, if there was one, has done anything. */
+export function nothingDone({ attempts }: Intent): string {
+  return attempts.some((a) => a.sent) ? 'Nothing has happened' : 'Nothing was sent';
+}
+
 /** The outcome is open again: counted from `now`, which lies after the last byte any attempt can have sent. */
 export function unknownFrom(intent: Intent, cause: string, detail: string, now: number): IntentEvent {
   const { settleMs, deadlineMs } = intent.proposal.terms;

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
+import type { ApprovalRequest } from './approval.js';
 import type { Command, Rejection } from './commands.js';
 import { decide } from './decide.js';
 import type { EventType, IntentEvent } from './events.js';
 import { evolve, fold } from './evolve.js';
-import { authorized, keyed, recorded, silence, start, started, verdict } from './samples.spec-helper.js';
+import { authorized, keyed, recorded, request, silence, start, started, verdict } from './samples.spec-helper.js';
 import type { Intent, StateName } from './state.js';
 import type { Terms } from './terms.js';
 
@@ -77,6 +78,11 @@ export function at(time: number, event: IntentEvent): Recorded {
 /** Admitted at 0, nothing sent. */
 export function admitted(terms: Terms = keyed): Scenario {
   return given(at(0, recorded(terms)), at(0, authorized()));
+}
+
+/** People were asked at 0, nothing sent. */
+export function asking(first: Partial<ApprovalRequest> = {}, terms: Terms = keyed): Scenario {
+  return given(at(0, recorded(terms)), at(0, { type: 'approval_requested', request: request('d1', first) }));
 }
 
 /** Attempt 1 is open since 0; its lease ends at 10 s. */

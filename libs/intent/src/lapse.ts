@@ -1,7 +1,7 @@
 import { approvalEnds } from './approval.js';
 import type { IntentEvent } from './events.js';
-import { authorize, unproven } from './follow-up.js';
-import type { In, Intent } from './state.js';
+import { authorize, nothingDone, unproven } from './follow-up.js';
+import type { Clearance, Intent } from './state.js';
 
 /**
  * Silence is a no: what ends an intent whose approval has expired. Null while there is time, where nobody was asked, and
@@ -15,13 +15,13 @@ export function lapseOf(intent: Intent, now: number): IntentEvent | null {
     type: 'denied',
     failure: {
       code: 'approval_expired',
-      message: `${tool} needed the approval of a person, and its time was over before it was given and sent. Nothing was sent and nothing will be. Nobody has refused it; ask your user whether it is still wanted.`,
+      message: `${tool} needed the approval of a person, and its time was over before it was given and sent. ${nothingDone(intent)}, and nothing will be sent. Nobody has refused it; ask your user whether it is still wanted.`,
       details: { expiredAt: new Date(ends).toISOString() },
     },
   };
 }
 
 /** People have agreed; what held it back otherwise still does. */
-export function clearedFor({ notBefore, resendUntil }: In<'awaiting_approval'>): IntentEvent {
+export function clearedFor({ notBefore, resendUntil }: Clearance): IntentEvent {
   return authorize('approved', notBefore, resendUntil);
 }

@@ -82,13 +82,13 @@ function lateSuccess(attempt: Attempt, { data }: Executed, intent: Intent): Deci
       return accept(corrected, committed);
     case 'dispatching':
     case 'failed':
+    case 'denied':
     case 'cancelled':
     case 'expired':
       return accept(corrected);
     case 'committed':
       return successAfterCommit(attempt, data, intent);
     case 'pending':
-    case 'denied':
       return reject('unknown_attempt');
   }
 }

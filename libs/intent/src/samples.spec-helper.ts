@@ -1,3 +1,4 @@
+import type { ApprovalRequest, Approver } from './approval.js';
 import type { Command } from './commands.js';
 import type { Basis, IntentEvent, Proposal } from './events.js';
 import type { Json } from './json.js';
@@ -116,3 +117,57 @@ export const silence: Verdict = { kind: 'unknown', cause: 'call_timeout', detail
 export const present = (data: Json = { refund_id: 're_9' }): LookupAnswer => ({ kind: 'present', data });
 export const absent: LookupAnswer = { kind: 'absent' };
 export const cannotTell: LookupAnswer = { kind: 'cannot_tell', detail: 'http_503' };
+
+/** When the approvals of the samples expire. */
+export const askedUntil = 3_600_000;
+/** What people are asked, by its digest. */
+export const request = (digest = 'd1', rest: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
+  nonce: `nonce of ${digest}`,
+  digest,
+  toolFile: 'f1',
+  policy: 'p1',
+  demands: [{ rule: 'approval', message: 'payments.refund.create always needs the approval of a person.' }],
+  view: 'Refund 2499 cents of ord_1',
+  impact: null,
+  reversible: false,
+  undo: null,
+  redact: [],
+  quorum: 1,
+  roles: [],
+  groups: [],
+  selfApproval: false,
+  expiresAt: askedUntil,
+  remember: 'run',
+  alike: null,
+  preview: null,
+  ...rest,
+});
+export const approver = (name: string, rest: Partial<Approver> = {}): Approver => ({
+  name,
+  roles: ['approver'],
+  groups: [],
+  ...rest,
+});
+export const approve = (by: Approver | string, digest = 'd1'): Command => ({
+  type: 'approve',
+  approver: typeof by === 'string' ? approver(by) : by,
+  digest,
+});
+export const refuse = (by: Approver | string, digest: string | null = null, reason = 'not this one'): Command => ({
+  type: 'refuse',
+  approver: typeof by === 'string' ? approver(by) : by,
+  digest,
+  reason,
+});
+export const withdraw = (by: string): Command => ({ type: 'withdraw', by });
+/** A start of somebody who has looked at the intent in that version and found these requests to be about what it would send. */
+export const startVerified = (
+  attempt: number,
+  version: number,
+  matching: readonly string[],
+  renewed: ApprovalRequest | null = null,
+): Command => ({
+  type: 'start_attempt',
+  attemptId: `try-${attempt}`,
+  verified: { version, matching, differs: renewed ? ['the policy files'] : [], renewed },
+});

@@ -89,7 +89,7 @@ export const transitions = {
   },
   committed: { corrected: 'committed', reviewed: 'committed' },
   failed: { corrected: 'failed' },
-  denied: {},
+  denied: { corrected: 'denied' },
   cancelled: { corrected: 'cancelled' },
   expired: { corrected: 'expired' },
 } as const satisfies Record<Place, Partial<Record<EventType, StateName>>>;
