@@ -10,6 +10,7 @@ export const answersAreTrue = perStory((story) => [
   ...toldNotExecuted(story),
   ...toldExecuted(story),
   ...toldOfOthers(story),
+  ...toldDecided(story),
 ]);
 
 function toldNotExecuted(story: Story): Finding[] {
@@ -56,6 +57,20 @@ function receiptOf(event: unknown): unknown {
 function saysNever({ phase, answer }: ClientEntry): boolean {
   if (phase !== 'answered' || !answer || answer.intentId === null) return false;
   return answer.outcome === 'not_executed' || (answer.outcome === null && saysNotExecuted(answer.status ?? ''));
+}
+
+/** A person who was told that a decision counts finds it in the log, or one that it came after. */
+function toldDecided({ clients, events, ...story }: Story): Finding[] {
+  const has = (type: string) => events.some((event) => event.type === type);
+  const lost = clients.find(
+    ({ phase, operation, answer }) =>
+      phase === 'answered' &&
+      answer?.httpStatus === 200 &&
+      ((operation === 'approve' && !has('approved')) || (operation === 'refuse' && !has('refused'))),
+  );
+  if (!lost) return [];
+  const message = `an answer to ${lost.operation} said that it is done, and the log has none`;
+  return [{ rule: 'I11', message, story: { clients, events, ...story } }];
 }
 
 function earliest<T extends { readonly at: number }>(entries: readonly T[]): T | undefined {

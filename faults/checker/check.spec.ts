@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultEntry } from '../history/faults.js';
 import { invariants } from '../history/violation.js';
+import { badApprovals } from './bad-approvals.spec-helper.js';
 import { badPublications } from './bad-bus.spec-helper.js';
 import { badEffects } from './bad-effects.spec-helper.js';
 import { badEnds } from './bad-ends.spec-helper.js';
@@ -13,7 +14,15 @@ import { goodHistory } from './good-history.spec-helper.js';
 import type { Editable } from './history.spec-helper.js';
 import type { EffectLine } from './story.js';
 
-const bad = { ...badEffects, ...badEnds, ...badRequests, ...badLogs, ...badPublications, ...badSubmissions };
+const bad = {
+  ...badEffects,
+  ...badEnds,
+  ...badRequests,
+  ...badLogs,
+  ...badPublications,
+  ...badSubmissions,
+  ...badApprovals,
+};
 
 function brokenIn(parts: Parts): string[] {
   return check(parts.h).map(({ rule, message }) => `${rule}: ${message}`);
@@ -37,6 +46,24 @@ describe('a history with one change', () => {
   it('is there for every invariant', () => {
     const named = new Set<string>(Object.values(bad).map(({ rule }) => rule));
     expect(invariants.filter((rule) => !named.has(rule))).toEqual([]);
+  });
+});
+
+describe('an effect of what people have not agreed to', () => {
+  it.each([
+    ['was refused', 'turned-down', /^I4: intent id-turned-down of keyed: denied, and there is 1 effect/],
+    ['has expired', 'lapsed', /^I4: intent id-lapsed of keyed: denied, and there is 1 effect/],
+    [
+      'still waits',
+      'waiting',
+      /^I15: intent id-waiting of keyed: 1 effect, and nobody was sent for it: awaiting_approval for approval/,
+    ],
+  ])('is found where it %s', (_, ref, says) => {
+    const parts = partsOf(goodHistory());
+    const { at, argsHash } = parts.line('plain', 'effect') as EffectLine;
+    const unasked = { kind: 'effect', path: '/effects/x', attemptId: null, externalId: 'eff-unasked' } as const;
+    parts.h.ledger.push({ ...unasked, at, argsHash, key: `key-${ref}`, seq: 900 });
+    expect(brokenIn(parts)).toContainEqual(expect.stringMatching(says));
   });
 });
 

@@ -1,6 +1,7 @@
 import type { History } from '../history/history.js';
 import { invariants, type Violation } from '../history/violation.js';
 import { answersAreTrue } from './answers.js';
+import { sentAsAgreed } from './approvals.js';
 import { atMostOneEffect, stateTellsEffects } from './effects.js';
 import type { Rule } from './finding.js';
 import { endsHaveGrounds } from './grounds.js';
@@ -29,10 +30,11 @@ const rules: readonly Rule[] = [
   oneEndIsTold,
   nothingLeaks,
   settlesInTime,
+  sentAsAgreed,
 ];
 
 /**
- * Everything in a history that breaks one of the invariants I1 to I14 (docs/fault-testing.md), in their order. It knows the
+ * Everything in a history that breaks one of the invariants I1 to I15 (docs/fault-testing.md), in their order. It knows the
  * product from its design only, and shares no code with it.
  */
 export function check(history: History): Violation[] {

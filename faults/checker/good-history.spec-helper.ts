@@ -7,6 +7,7 @@ export function goodHistory(): Editable<History> {
   writer.fault('pause', 'dispatcher/0');
   simple(writer);
   admission(writer);
+  approvals(writer);
   unknowns(writer);
   writer.fault('pause', 'dispatcher/0', 'end');
   people(writer);
@@ -82,6 +83,77 @@ function admission(writer: HistoryWriter): void {
     .event('failed', { failure: { code: 'upstream_rejected' } })
     .told('submit', 'failed', 'not_executed')
     .ends('failed', 'upstream_rejected');
+}
+
+/** What people are asked about, with all that they can answer. */
+function approvals(writer: HistoryWriter): void {
+  writer
+    .intent('agreed', 'keyed')
+    .recorded()
+    .requested('d1', { quorum: 2 })
+    .approved('erin')
+    .approved('frank')
+    .event('approval_withdrawn', { by: 'frank' })
+    .approved('Grace')
+    .call('approve', { httpStatus: 200, intentId: 'id-agreed' })
+    .authorized('approved')
+    .started()
+    .request()
+    .effect()
+    .event('committed', committed(1, 'eff-agreed-1'))
+    .ends('committed', 'response');
+  writer
+    .intent('changed', 'keyed')
+    .recorded()
+    .requested()
+    .approved('erin')
+    .authorized('approved')
+    .requested('d2', { differs: ['the tool file'] })
+    .authorized('approved')
+    .started()
+    .request()
+    .effect()
+    .event('committed', committed(1, 'eff-changed-1'))
+    .ends('committed', 'response');
+  writer
+    .intent('turned-down', 'keyed')
+    .recorded()
+    .requested()
+    .approved('erin')
+    .authorized('approved')
+    .event('refused', { by: 'frank', reason: 'no' })
+    .event('denied', { failure: { code: 'approval_refused' } })
+    .call('refuse', { httpStatus: 200, intentId: 'id-turned-down', status: 'denied', outcome: 'not_executed' })
+    .ends('denied', 'approval_refused');
+  writer
+    .intent('lapsed', 'keyed')
+    .recorded()
+    .requested('d1', { ttlMs: 100 })
+    .after(200)
+    .event('denied', { failure: { code: 'approval_expired' } })
+    .ends('denied', 'approval_expired');
+  // What may have run is completed, whatever the time.
+  writer
+    .intent('completed', 'searched')
+    .recorded()
+    .requested('d1', { ttlMs: 1_000 })
+    .approved('erin')
+    .authorized('approved')
+    .started()
+    .request()
+    .event('outcome_unknown', unknown())
+    .ruledOut()
+    .authorized('absent')
+    .started()
+    .request()
+    .effect()
+    .event('committed', committed(2, 'eff-completed-2'))
+    .ends('committed', 'response');
+  writer
+    .intent('waiting', 'keyed')
+    .recorded()
+    .requested('d1', { ttlMs: 3_600_000 })
+    .ends('awaiting_approval', 'approval');
 }
 
 /** Outcomes that nobody knew at first. */

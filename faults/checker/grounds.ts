@@ -24,6 +24,13 @@ function whatIsMissing(story: Story, history: History): string | null {
   if (state === 'failed' && reason === 'upstream_rejected') {
     return story.requests.length === 0 ? 'nothing was ever on the wire' : null;
   }
+  if (state === 'denied' && reason === 'approval_refused') {
+    return story.log.agreed?.refusedBy == null ? 'nobody has refused it' : null;
+  }
+  if (state === 'denied' && reason === 'approval_expired') {
+    const left = (story.log.agreed?.requests.at(-1)?.expiresAt ?? 0) - (story.log.entered?.recordedAt ?? 0);
+    return left > 0 ? `there were ${duration(left)} left` : null;
+  }
   if (state === 'cancelled' || (state === 'failed' && reason === 'cancelled')) {
     const asked = story.clients.some(({ operation }) => operation === 'cancel');
     return asked ? null : 'nobody asked for that';

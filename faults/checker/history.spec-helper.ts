@@ -41,6 +41,7 @@ const tenant = 'acme';
 
 /** Announced by the product, in its public contract. */
 const publicTypes = [
+  'approval_requested',
   'denied',
   'outcome_unknown',
   'dead_lettered',
@@ -183,8 +184,20 @@ export class IntentWriter {
     const { key, fingerprint } = this.row;
     const { id: intentId, stepId, tool, ref } = this;
     return this.event('recorded', {
-      proposal: { intentId, tenant, runId, stepId, tool, key, fingerprint, args: { ref } },
+      proposal: { intentId, tenant, runId, user: 'ada', stepId, tool, key, fingerprint, args: { ref } },
     });
+  }
+
+  /** People are asked, `quorum` of them; it expires after `ttlMs`. */
+  requested(digest = 'd1', { quorum = 1, ttlMs = 60_000, differs }: Asked = {}): this {
+    const expiresAt = this.writer.tick() + ttlMs;
+    const demands = [{ rule: 'approval', message: 'a person has to agree' }];
+    const request = { digest, quorum, expiresAt, selfApproval: false, demands };
+    return this.event('approval_requested', { request, ...(differs && { differs }) });
+  }
+
+  approved(by: string, digest = 'd1'): this {
+    return this.event('approved', { by, digest });
   }
 
   authorized(basis = 'admitted'): this {
@@ -276,6 +289,12 @@ export class IntentWriter {
     this.writer.ledger.push({ ...line, seq: this.writer.ledger.length + 1, at: this.writer.tick() });
     return this;
   }
+}
+
+interface Asked {
+  readonly quorum?: number;
+  readonly ttlMs?: number;
+  readonly differs?: readonly string[];
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

@@ -1,4 +1,5 @@
 import type { EventRow } from '../history/database.js';
+import { type Agreed, type LoggedAnswer, Requests } from './requests.js';
 import { isAtRest, type State, stateAfter } from './steps.js';
 
 /** What the log says of one attempt, last. `absent`: it was unknown, and then not found. */
@@ -8,6 +9,8 @@ export interface LoggedAttempt {
   readonly number: number;
   readonly attemptId: string;
   readonly started: EventRow;
+  /** How it stood with the people that were asked when it was started; null: nobody was. */
+  readonly agreed: Agreed | null;
   /** The attempts before it and what was known of them when it was started. */
   readonly before: readonly { readonly number: number; readonly verdict: Verdict; readonly unknownAt: number | null }[];
   verdict: Verdict;
@@ -25,6 +28,10 @@ export interface Log {
   readonly version: number;
   readonly reason: string | null;
   readonly attempts: readonly LoggedAttempt[];
+  /** How it stands with the people that were asked; null: nobody was. */
+  readonly agreed: Agreed | null;
+  /** Every yes, also those that were taken back. */
+  readonly answers: readonly LoggedAnswer[];
   /** The event that led into the present state; null without events. */
   readonly entered: EventRow | null;
   /** What the log says that cannot be; the fold goes no further than that. */
@@ -37,8 +44,10 @@ export function readLog(events: readonly EventRow[]): Log {
   let entered: EventRow | null = null;
   let reason: string | null = null;
   const attempts: LoggedAttempt[] = [];
+  const people = new Requests();
   const log = (problem: string | null): Log => {
-    return { state, version: events.length, reason, attempts, entered, problem };
+    const { agreed, answers } = people;
+    return { state, version: events.length, reason, attempts, agreed, answers, entered, problem };
   };
   for (const [i, event] of events.entries()) {
     if (event.version !== i + 1) {
@@ -51,7 +60,8 @@ export function readLog(events: readonly EventRow[]): Log {
       reason = reasonOf(event);
     }
     state = next;
-    const problem = note(event, attempts);
+    const problem = people.note(event) ?? note(event, attempts, people.agreed);
+    if (state === 'awaiting_approval') reason = people.reason;
     if (problem !== null) return log(`version ${event.version}: ${problem}`);
   }
   return log(null);
@@ -84,9 +94,9 @@ function text(value: unknown): string | null {
 }
 
 /** What an event says of the attempts; returns what is wrong with it, or null. */
-function note(event: EventRow, attempts: LoggedAttempt[]): string | null {
+function note(event: EventRow, attempts: LoggedAttempt[], agreed: Agreed | null): string | null {
   const { type, data } = event;
-  if (type === 'attempt_started') return start(event, attempts);
+  if (type === 'attempt_started') return start(event, attempts, agreed);
   if (type === 'outcome_unknown') {
     for (const attempt of attempts) if (attempt.verdict === 'open') end(attempt, 'unknown', event);
     return null;
@@ -117,7 +127,7 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   corrected: 'executed',
 };
 
-function start(event: EventRow, attempts: LoggedAttempt[]): string | null {
+function start(event: EventRow, attempts: LoggedAttempt[], agreed: Agreed | null): string | null {
   const number = Number(event.data['attempt']);
   if (number !== attempts.length + 1) return `attempt ${number} was started as number ${attempts.length + 1}`;
   const attemptId = text(event.data['attemptId']);
@@ -127,6 +137,7 @@ function start(event: EventRow, attempts: LoggedAttempt[]): string | null {
     number,
     attemptId,
     started: event,
+    agreed,
     before,
     verdict: 'open',
     ended: null,

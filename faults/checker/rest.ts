@@ -1,13 +1,16 @@
 import type { History } from '../history/history.js';
+import { hasAgreed } from './approvals.js';
 import { type Finding, perStory, type Rule } from './finding.js';
 import { restedAt } from './log.js';
 import { deadLetterReasons, isAtRest } from './steps.js';
+import type { Story } from './story.js';
 import { count, duration } from './wording.js';
 
 /** I3: at the end every intent is terminal, or waits for a person with a reason. */
 export const everythingSettles = perStory((story, { meta }) => {
   const { log, row } = story;
   const state = row?.state ?? log.state;
+  if (state === 'awaiting_approval') return waitsTooLong(story, meta);
   if (!isAtRest(state)) {
     const since = log.entered ? `, since ${duration(meta.frozenAt - log.entered.committedAt)} before the end` : '';
     return [
@@ -24,6 +27,17 @@ export const everythingSettles = perStory((story, { meta }) => {
     },
   ];
 });
+
+/** People may take the time that they were given, and no longer; what they have agreed to waits for nobody. */
+function waitsTooLong(story: Story, { frozenAt, boundMs }: History['meta']): Finding[] {
+  const { agreed } = story.log;
+  const newest = agreed?.requests.at(-1);
+  const stuck = (message: string): Finding[] => [{ rule: 'I3', message, story }];
+  if (!agreed || !newest) return stuck('awaiting_approval, and nobody was asked');
+  if (hasAgreed(newest, agreed)) return stuck('still awaiting_approval, and all have agreed');
+  const over = frozenAt - newest.expiresAt;
+  return over > boundMs ? stuck(`still awaiting_approval ${duration(over)} after the time for it was over`) : [];
+}
 
 /** I14: everything that came to rest did so within the bound after healing. */
 export const settlesInTime = perStory((story, { meta }) => {

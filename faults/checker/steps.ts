@@ -2,6 +2,7 @@
 export type State =
   | 'none'
   | 'pending'
+  | 'awaiting_approval'
   | 'authorized'
   | 'dispatching'
   | 'accepted'
@@ -25,27 +26,40 @@ interface Step {
  */
 const steps: Readonly<Record<string, Step>> = {
   recorded: { from: ['none'], to: 'pending' },
-  denied: { from: ['pending'], to: 'denied' },
-  authorized: { from: ['pending', 'unknown'], to: 'authorized' },
+  approval_requested: { from: ['pending', 'awaiting_approval', 'authorized'], to: 'awaiting_approval' },
+  approved: { from: ['awaiting_approval'], to: null },
+  approval_withdrawn: { from: ['awaiting_approval', 'authorized'], to: 'awaiting_approval' },
+  refused: { from: ['awaiting_approval', 'authorized'], to: null },
+  denied: { from: ['pending', 'awaiting_approval', 'authorized'], to: 'denied' },
+  authorized: { from: ['pending', 'awaiting_approval', 'unknown'], to: 'authorized' },
   attempt_started: { from: ['authorized'], to: 'dispatching' },
   attempt_not_executed: { from: ['dispatching', 'accepted', 'unknown'], to: 'pending' },
-  accepted: { from: ['authorized', 'dispatching', 'unknown'], to: 'accepted' },
-  outcome_unknown: { from: ['pending', 'authorized', 'dispatching'], to: 'unknown' },
+  accepted: { from: ['awaiting_approval', 'authorized', 'dispatching', 'unknown'], to: 'accepted' },
+  outcome_unknown: { from: ['pending', 'awaiting_approval', 'authorized', 'dispatching'], to: 'unknown' },
   lookup_absent: { from: ['unknown'], to: null },
   lookup_inconclusive: { from: ['unknown', 'accepted'], to: null },
   committed: {
-    from: ['pending', 'authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered'],
+    from: ['pending', 'awaiting_approval', 'authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered'],
     to: 'committed',
   },
   failed: { from: ['pending', 'accepted', 'unknown', 'dead_lettered'], to: 'failed' },
-  dead_lettered: { from: ['pending', 'authorized', 'accepted', 'unknown'], to: 'dead_lettered' },
+  dead_lettered: { from: ['pending', 'awaiting_approval', 'authorized', 'accepted', 'unknown'], to: 'dead_lettered' },
   replay_requested: { from: ['dead_lettered'], to: 'unknown' },
   resolved: { from: ['accepted', 'unknown', 'dead_lettered'], to: null },
-  cancelled: { from: ['authorized'], to: 'cancelled' },
-  cancel_requested: { from: ['authorized', 'dispatching', 'unknown'], to: null },
-  expired: { from: ['authorized', 'unknown'], to: 'expired' },
+  cancelled: { from: ['awaiting_approval', 'authorized'], to: 'cancelled' },
+  cancel_requested: { from: ['awaiting_approval', 'authorized', 'dispatching', 'unknown'], to: null },
+  expired: { from: ['awaiting_approval', 'authorized', 'unknown'], to: 'expired' },
   corrected: {
-    from: ['authorized', 'dispatching', 'dead_lettered', 'committed', 'failed', 'cancelled', 'expired'],
+    from: [
+      'awaiting_approval',
+      'authorized',
+      'dispatching',
+      'dead_lettered',
+      'committed',
+      'failed',
+      'cancelled',
+      'expired',
+    ],
     to: null,
   },
   reviewed: { from: ['committed'], to: null },
@@ -75,7 +89,13 @@ export function saysNotExecuted(state: string): boolean {
 }
 
 /** Events that are published. */
-const announced: ReadonlySet<string> = new Set([...terminal, 'outcome_unknown', 'dead_lettered', 'corrected']);
+const announced: ReadonlySet<string> = new Set([
+  ...terminal,
+  'approval_requested',
+  'outcome_unknown',
+  'dead_lettered',
+  'corrected',
+]);
 
 export function isPublic(event: string): boolean {
   return announced.has(event);

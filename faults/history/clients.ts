@@ -4,7 +4,7 @@ export interface ClientEntry {
   /** The same for the entries of one request; new for every repetition. */
   readonly requestId: string;
   readonly phase: 'invoke' | 'answered' | 'unanswered';
-  readonly operation: 'submit' | 'get' | 'cancel' | 'replay' | 'resolve';
+  readonly operation: 'submit' | 'get' | 'cancel' | 'replay' | 'resolve' | 'approve' | 'refuse';
   readonly via: 'http' | 'nats_request' | 'nats_publish';
   /** What the rig calls this intent; the arguments carry it to the upstream. */
   readonly ref: string;

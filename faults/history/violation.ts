@@ -13,6 +13,7 @@ export const invariants = [
   'I12',
   'I13',
   'I14',
+  'I15',
 ] as const;
 export type Invariant = (typeof invariants)[number];
 
