@@ -53,15 +53,18 @@ describe('the regular upstream', () => {
     ['If-Match', { 'if-match': '"0"' }, {}],
     ['X-Version', { 'x-version': '0' }, {}],
     ['the version in the body', {}, { version: 0 }],
-  ])('refunds with %s only while nothing else was refunded of the order', async (_, headers: Record<string, string>, more) => {
-    const refund = (key: string) => post('/refunds', { ...REFUND, ...more }, key, 'a1', headers);
-    expect((await refund('k1')).status).toBe(201);
-    expect(await refund('k2')).toMatchObject({ status: 412, body: { error: { code: 'state_changed' } } });
-    expect(effects('k2')).toBe(0);
-    // It was its own effect that changed the state.
-    expect((await refund('k1')).status).toBe(201);
-    expect(effects('k1')).toBe(1);
-  });
+  ])(
+    'refunds with %s only while nothing else was refunded of the order',
+    async (_, headers: Record<string, string>, more) => {
+      const refund = (key: string) => post('/refunds', { ...REFUND, ...more }, key, 'a1', headers);
+      expect((await refund('k1')).status).toBe(201);
+      expect(await refund('k2')).toMatchObject({ status: 412, body: { error: { code: 'state_changed' } } });
+      expect(effects('k2')).toBe(0);
+      // It was its own effect that changed the state.
+      expect((await refund('k1')).status).toBe(201);
+      expect(effects('k1')).toBe(1);
+    },
+  );
 
   it('refuses a key that comes back with another body', async () => {
     await post('/refunds', REFUND, 'k1');

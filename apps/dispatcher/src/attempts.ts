@@ -1,12 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Seals, verify } from '@intendant/approvals';
-import type { Ring, ToolDefinition } from '@intendant/contracts';
-import type { Command, In, Intent, Proposal, Verdict } from '@intendant/intent';
+import { renewed, type Seals, valuesOf, verify } from '@intendant/approvals';
+import { keptBy, type Ring, type StateToken, type ToolDefinition } from '@intendant/contracts';
+import {
+  type ApprovalRequest,
+  type Command,
+  type In,
+  type Intent,
+  newestOf,
+  type Preview,
+  type Proposal,
+  type Verdict,
+} from '@intendant/intent';
 import { covers, pauseOver } from '@intendant/policy';
 import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { clockToleranceMs, type Result, type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
-import type { UpstreamAdapter } from '@intendant/upstream';
+import type { PreviewAnswer, UpstreamAdapter } from '@intendant/upstream';
 
 /** An attempt this process owns: recorded, not sent yet. */
 export interface OpenAttempt {
@@ -58,12 +67,28 @@ export class Attempts {
     if (!tool || approvals === null) return { kind: 'unchanged', intent: known };
     const { seals, policy } = this.checks;
     const verified = verify({ proposal, approvals, version }, { tool, policy, nonce: newId() }, seals);
+    const newest = newestOf(approvals);
+    if (newest.preview?.kind === 'asked' && verified.matching.includes(newest.digest)) {
+      return this.showPreview(proposal, newest, tool);
+    }
     if (verified.differs.length > 0) {
       const { intentId } = proposal;
       this.logger.warn({ intentId, differs: verified.differs }, 'not sent: it is not what people have agreed to');
     }
     faultPoint('dispatcher.after_verify');
     return this.store.door.execute({ intentId: proposal.intentId, command: { ...command, verified }, known });
+  }
+
+  /** Asks the upstream what the call would change, and people whether they agree to that. */
+  private async showPreview(proposal: Proposal, asked: ApprovalRequest, tool: ToolDefinition): Promise<Result> {
+    const { intentId, key, tenant, runId, sandbox } = proposal;
+    const args = valuesOf(proposal);
+    const answer = await this.upstream.preview({ tool, args, key, intentId, tenant, runId, sandbox });
+    faultPoint('dispatcher.after_preview');
+    const { seals, policy } = this.checks;
+    const preview = previewOf(answer, tool);
+    const request = renewed(asked, { proposal, tool, policy, nonce: newId(), preview }, seals);
+    return this.store.door.execute({ intentId, command: { type: 'show_preview', of: asked.digest, request } });
   }
 
   /** By what was known a moment ago: whoever records an intent has asked just before. */
@@ -108,9 +133,10 @@ export class Attempts {
     if (this.isPausedHere(proposal)) return pausedMeanwhile;
     const { key, intentId, tenant, runId, sandbox } = proposal;
     const { attemptId } = attempt;
-    const args = Object.assign({}, proposal.args, proposal.injected);
+    const args = valuesOf(proposal);
+    const stateToken = agreedState(intent);
     return this.upstream.call(
-      { tool, args, key, intentId, tenant, runId, attemptId, sandbox },
+      { tool, args, key, intentId, tenant, runId, attemptId, sandbox, ...(stateToken !== null && { stateToken }) },
       {
         signal,
         // Evidence of what was given up on; the decision is the log's.
@@ -157,6 +183,24 @@ export class Attempts {
       }
     }
   }
+}
+
+/** What the preview of the request that was agreed to has tied the call to; null: nothing. */
+function agreedState({ attempt, approvals }: In<'dispatching'>): StateToken | null {
+  const agreed = approvals?.requests.find(({ digest }) => digest === attempt.approval);
+  return agreed?.preview?.kind === 'shown' ? agreed.preview.token : null;
+}
+
+function previewOf(answer: PreviewAnswer, { approval }: ToolDefinition): Preview {
+  if (answer.kind === 'failed') return { kind: 'failed', detail: `${answer.cause}: ${answer.detail}` };
+  const { before, after, token } = answer;
+  return {
+    kind: 'shown',
+    before,
+    after,
+    token,
+    kept: approval.preview && token !== null ? keptBy(approval.preview) : 'not_kept',
+  };
 }
 
 function isUnverified(result: Result): result is Result & { readonly intent: Intent } {

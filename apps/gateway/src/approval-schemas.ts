@@ -47,7 +47,7 @@ export const approvalSchema = object({
         kind: { type: 'string', enum: ['shown'] },
         before: { description: 'What is there.' },
         after: { description: 'What would be there.' },
-        token: optionalText('Changes with what is there.'),
+        token: { type: ['string', 'number', 'null'], description: 'Changes with what is there.' },
         kept: { type: 'string', enum: ['by_upstream', 'read_again', 'not_kept'] },
       }),
       { type: 'null' },

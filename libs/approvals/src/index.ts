@@ -1,2 +1,2 @@
-export { boundText, newRequest, type Question, renewed, type Seals } from './request.js';
+export { boundText, newRequest, type Question, renewed, type Seals, valuesOf } from './request.js';
 export { type Circumstances, verify } from './verify.js';

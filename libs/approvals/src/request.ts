@@ -40,7 +40,7 @@ export function newRequest(question: Question, seals: Seals): ApprovalRequest {
     view: renderView(tool, values),
     impact: renderImpact(tool, values),
     reversible: tool.reversible,
-    preview: question.preview ?? null,
+    preview: question.preview ?? (tool.approval.preview === null ? null : { kind: 'asked' }),
   };
   return { ...unsealed, digest: seals.seal(boundText(proposal, unsealed)) };
 }

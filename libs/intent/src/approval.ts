@@ -15,7 +15,7 @@ export type Preview =
       readonly before: Json;
       readonly after: Json;
       /** Changes with what is there; null: the upstream has none. */
-      readonly token: string | null;
+      readonly token: string | number | null;
       /** What keeps it true until it is sent: the upstream refuses, it is read once more just before, or nothing. */
       readonly kept: 'by_upstream' | 'read_again' | 'not_kept';
     };

@@ -20,8 +20,8 @@ export function decideAttempt(command: StartAttempt, intent: Intent, now: number
   if (outOfPhase && phases && !unproven(intent.attempts)) return accept(deniedBy(phases, intent));
   const lapse = lapseOf(intent, now);
   if (lapse) return accept(lapse);
-  const unclear = notAsApproved(command, intent, now);
-  if (unclear) return unclear;
+  const agreed = agreedTo(command, intent, now);
+  if (agreed !== null && 'kind' in agreed) return agreed;
   if (intent.notBefore !== null && now < intent.notBefore) return reject('not_due');
   if (intent.resendUntil !== null && now >= intent.resendUntil) {
     return accept(unknownFrom(intent, 'resend_window_closed', 'the upstream may have forgotten the key', now));
@@ -31,19 +31,20 @@ export function decideAttempt(command: StartAttempt, intent: Intent, now: number
     attempt: intent.attempts.length + 1,
     attemptId,
     leaseUntil: now + intent.proposal.terms.leaseMs,
+    ...(agreed && { approval: agreed.digest }),
   };
   return intent.state === 'awaiting_approval' ? accept(clearedFor(intent), started) : accept(started);
 }
 
 /**
- * Null where nobody has to agree, or those who have agreed have agreed to exactly this. Otherwise it is asked about as it is
- * now, unless it is already.
+ * The request that enough people have agreed to and that is about exactly this; null where nobody has to agree. Otherwise it
+ * is asked about as it is now, unless it is already.
  */
-function notAsApproved(
+function agreedTo(
   command: StartAttempt,
   intent: In<'authorized' | 'awaiting_approval'>,
   now: number,
-): Decision | null {
+): ApprovalRequest | Decision | null {
   const { verified, grantOver = false } = command;
   const { approvals } = intent;
   if (approvals === null && !grantOver) return null;
@@ -51,7 +52,8 @@ function notAsApproved(
   const fitting = fittingOf(approvals, verified);
   // What may have run is completed, whatever the time.
   const inTime = ({ expiresAt }: ApprovalRequest) => now < expiresAt || unproven(intent.attempts);
-  if (approvals && fitting.some((request) => isComplete(approvals, request) && inTime(request))) return null;
+  const agreed = approvals && fitting.find((each) => isComplete(approvals, each) && inTime(each));
+  if (agreed) return agreed;
   // Two versions of dispatchers do not ask in turns while people think about what one of them has asked.
   if (intent.state === 'awaiting_approval' && fitting.length > 0) return reject('not_approved');
   const request = fitting.at(-1) ?? verified.renewed;

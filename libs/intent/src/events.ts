@@ -145,6 +145,8 @@ export type IntentEvent =
       readonly attempt: number;
       readonly attemptId: string;
       readonly leaseUntil: number;
+      /** Digest of the request that people have agreed to, and by which it goes. Left out: nobody was asked. */
+      readonly approval?: string;
     }
   | {
       readonly type: 'attempt_not_executed';

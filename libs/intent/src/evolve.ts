@@ -40,7 +40,7 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
       return { state: 'awaiting_approval', ...clearanceOf(intent), ...core(), approvals };
     }
     case 'attempt_started': {
-      const { attemptId, leaseUntil } = event;
+      const { attemptId, leaseUntil, approval } = event;
       const attempt: Attempt = {
         number: event.attempt,
         attemptId,
@@ -49,6 +49,7 @@ export function evolve(intent: Intent | null, event: IntentEvent, at: number): I
         verdict: 'open',
         cause: null,
         sent: true,
+        ...(approval !== undefined && { approval }),
       };
       return { state: 'dispatching', attempt, ...core([...attempts, attempt]) };
     }

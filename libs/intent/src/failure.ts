@@ -35,6 +35,13 @@ export function failureOf(cause: string, detail: string, transient: boolean, int
       details,
     };
   }
+  if (cause === 'state_changed') {
+    return {
+      code: 'upstream_rejected',
+      message: `${tool} was not done: what a person has agreed to change is not what is there any more. Nothing happened. If it is still wanted, read how it stands now and propose it under a new step; a person will be asked again.`,
+      details,
+    };
+  }
   if (cause === 'operation_failed') {
     return {
       code: 'upstream_rejected',

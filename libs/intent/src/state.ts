@@ -13,6 +13,8 @@ export interface Attempt {
   readonly cause: string | null;
   /** False: provably no byte of it left, so it was no wire attempt. */
   readonly sent: boolean;
+  /** Digest of the request that people have agreed to, and by which it goes; left out where nobody was asked. */
+  readonly approval?: string;
   /** What the upstream answered when it accepted it; left out where it did not. */
   readonly accepted?: Json;
 }

@@ -18,6 +18,7 @@ export const faultPoints = [
   'relay.after_publish',
   'dispatcher.after_ring',
   'dispatcher.after_verify',
+  'dispatcher.after_preview',
   'dispatcher.before_ack',
   'dispatcher.after_start',
   'dispatcher.before_send',
