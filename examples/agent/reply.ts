@@ -12,6 +12,7 @@ export function describeReply({ status, result, error }: Reply): string {
   const words = [String(status)];
   if (result) words.push(`${result.status}, ${result.outcome}`);
   if (result?.replayed) words.push('(answered from the first call)');
+  if (result?.summary != null) words.push(result.summary);
   if (result?.data != null) words.push(JSON.stringify(result.data));
   if (error) words.push(`${error.code}: ${error.message}`);
   return words.join(' ');

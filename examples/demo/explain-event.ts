@@ -4,6 +4,7 @@ type Explain = (event: TimelineEvent) => string;
 
 const bases: Readonly<Record<string, string>> = {
   admitted: 'allowed; waits for a dispatcher',
+  approved: 'enough people have agreed; waits for a dispatcher',
   not_executed: 'allowed again: the attempt before provably did not run',
   absent: 'allowed again: two absences in a row prove that the attempt before did not run',
   same_key: 'allowed again: the upstream still remembers the key, so it cannot happen twice',
@@ -11,6 +12,13 @@ const bases: Readonly<Record<string, string>> = {
 
 const meanings: Readonly<Record<string, Explain>> = {
   recorded: ({ proposal }) => `in the event log, before anything else happens${droppedFrom(proposal?.dropped ?? [])}`,
+  approval_requested: ({ request }) =>
+    request?.preview?.kind === 'asked'
+      ? 'people will be asked, once the upstream has said what would change'
+      : `people are asked: ${request?.view}`,
+  approved: ({ by }) => `${by} agrees to exactly that`,
+  approval_withdrawn: ({ by }) => `${by} takes it back`,
+  refused: ({ by, reason }) => `${by} says no: ${reason}`,
   denied: ({ failure }) => `not allowed: ${failure?.message}`,
   authorized: ({ basis = '' }) => bases[basis] ?? basis,
   attempt_started: ({ attempt }) => `attempt ${attempt}, written down before its first byte leaves`,

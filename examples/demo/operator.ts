@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, call } from '../agent/call.js';
 import type { TimelineEvent } from './timeline-event.js';
 
@@ -11,6 +12,18 @@ export interface Resolution {
   readonly externalId: string;
   readonly evidence: string;
 }
+
+/** What a person is asked. */
+export interface Card {
+  readonly id: string;
+  readonly digest: string;
+  readonly view: string;
+  readonly impact: string | null;
+  readonly preview: { readonly kind: string } | null;
+}
+
+const previewMs = 5_000;
+const pollMs = 50;
 
 /** Somebody with the operator key: sees everything of the tenant and settles what nobody else can. */
 export class Operator {
@@ -46,6 +59,27 @@ export class Operator {
   async resolve(intentId: string, resolution: Resolution): Promise<void> {
     const path = `/v1/intents/${intentId}/resolve`;
     this.#expectOk(path, await call(this.url + path, { method: 'POST', credential: this.key, body: resolution }));
+  }
+
+  /** What is asked about an intent, once the upstream has said what would change. @throws Error when it does not in time */
+  async card(intentId: string): Promise<Card> {
+    const deadline = performance.now() + previewMs;
+    for (;;) {
+      const card = await this.#get<Card>(`/v1/approvals/${intentId}`);
+      if (card.preview?.kind !== 'asked') return card;
+      if (performance.now() > deadline) throw new Error(`the preview of intent ${intentId} does not come`);
+      await delay(pollMs);
+    }
+  }
+
+  async approve({ id, digest }: Card): Promise<void> {
+    const path = `/v1/approvals/${id}/approve`;
+    this.#expectOk(path, await call(this.url + path, { method: 'POST', credential: this.key, body: { digest } }));
+  }
+
+  async refuse(intentId: string, reason: string): Promise<void> {
+    const path = `/v1/approvals/${intentId}/refuse`;
+    this.#expectOk(path, await call(this.url + path, { method: 'POST', credential: this.key, body: { reason } }));
   }
 
   async #get<T>(path: string): Promise<T> {

@@ -2,6 +2,7 @@ import { killedAfterEffect } from './chapters/killed-after-effect.js';
 import { mailTimedOut } from './chapters/mail-timed-out.js';
 import { orderRead } from './chapters/order-read.js';
 import { otherAmount } from './chapters/other-amount.js';
+import { personAsked } from './chapters/person-asked.js';
 import { refundAnswered502 } from './chapters/refund-answered-502.js';
 import { ticketReset } from './chapters/ticket-reset.js';
 import { trustedFields } from './chapters/trusted-fields.js';
@@ -17,4 +18,5 @@ export async function tell(story: Story): Promise<void> {
   await ticketReset(story);
   await otherAmount(story, refund);
   await trustedFields(story);
+  await personAsked(story);
 }

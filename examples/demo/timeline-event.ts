@@ -19,6 +19,7 @@ export interface TimelineEvent {
   readonly failure?: { readonly code: string; readonly message: string };
   readonly reason?: string;
   readonly by?: string;
+  readonly request?: { readonly view: string; readonly preview: { readonly kind: string } | null };
   readonly outcome?: string;
   readonly externalId?: string | null;
   readonly evidence?: string;
