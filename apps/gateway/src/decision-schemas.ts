@@ -19,7 +19,8 @@ const decision = object({
   },
   costMicros: { type: 'integer', description: 'Of the call, in millionths of a unit.' },
   taintedBy: optionalText('Id of the intent by which the run had read text from outside; null: it had not.'),
-  decision: { type: 'string', enum: ['allow', 'deny'] },
+  decision: { type: 'string', enum: ['allow', 'deny', 'require_approval'] },
+  demandedBy: list(text('A rule that demanded the approval of a person.')),
   code: optionalText('Of the denial.'),
   wouldAllow: optionalText('What would have allowed it.'),
   reasons: {

@@ -2,7 +2,7 @@ import type { Effect, EventType, JsonObject } from '@intendant/intent';
 import type { Restriction } from './restriction.js';
 import type { Session } from './session.js';
 
-/** What a denied call would have been allowed by, where a rule asked for a person. */
+/** What a call was denied for want of, where a rule asked for a person and nobody could be asked yet: in older records. */
 export const approvalOfAPerson = 'the approval of a person';
 
 /** One thing that happened to an intent, with as much of it as says what the intent takes of its run. */
@@ -38,10 +38,12 @@ export interface RecordedDecision {
   readonly costMicros: number;
   /** Id of the intent by which the run had read text from outside; null: it had not. */
   readonly taintedBy: string | null;
-  readonly decision: 'allow' | 'deny';
-  /** Of the denial, as the agent was told; null where it was allowed. */
+  readonly decision: 'allow' | 'deny' | 'require_approval';
+  /** Rules that demanded the approval of a person; empty: none did. */
+  readonly demandedBy: readonly string[];
+  /** Of the denial, as the agent was told; null where it was not denied. */
   readonly code: string | null;
-  /** What would have allowed it; null: nothing, or it was allowed. */
+  /** What would have allowed it; null: nothing, or it was not denied. */
   readonly wouldAllow: string | null;
   /** What it went by; null where it was decided before there were policy files. */
   readonly reasons: {

@@ -31,9 +31,11 @@ export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
     (facts && tooFast(call, facts));
   const alike: JsonObject = facts?.alike && call.tool.similar ? { alike: facts.alike.intentId } : {};
   if (objection === null) {
-    const { rule: name, inputs } = call.written;
+    const { kind, rule: written, inputs } = call.written;
     const [first, ...others] = demandsOf(call, facts);
-    const reasons: Reasons = { policy, rule: first?.rule ?? name, inputs: { ...inputs, ...alike } };
+    // Where several ask for a person, the rule that somebody has written is told: others can be written.
+    const name = first && kind !== 'require_approval' ? first.rule : written;
+    const reasons: Reasons = { policy, rule: name, inputs: { ...inputs, ...alike } };
     if (first) return { kind: 'ask', demands: [first, ...others], reasons };
     return { kind: 'record', ruling: { allow: true, reasons } };
   }

@@ -8,10 +8,10 @@ import { neverRight, readsPast, restrictionVariables, ruleVariables } from './va
 
 type Path = readonly string[];
 
-/** What decisions say in place of a written rule, where something else has denied: no rule may be called so. */
+/** What decisions say in place of a written rule, where something else has decided: no rule may be called so. */
 export const builtIn: ReadonlySet<string> = new Set([
   ...['permission', 'phase', 'taint', 'budget', 'denials', 'rate', 'cost', 'provenance', 'default'],
-  ...['business_key', 'causal_hold', 'look_alike'],
+  ...['business_key', 'causal_hold', 'look_alike', 'refused_before', 'approval', 'grant'],
 ]);
 
 /**

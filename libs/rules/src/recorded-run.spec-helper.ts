@@ -1,5 +1,6 @@
-import { approvalOfAPerson, type Change, type RecordedDecision, type Restriction } from '@intendant/contracts';
+import type { Change, RecordedDecision, Restriction } from '@intendant/contracts';
 import {
+  type ApprovalRequest,
   type Command,
   decide,
   type Effect,
@@ -39,12 +40,15 @@ export interface Submitted {
   readonly phase?: string;
   /** Denied before the rules are asked. */
   readonly denied?: string;
+  /** Something that is no written rule asks for a person. */
+  readonly demandedBy?: string;
 }
 
 interface Entry {
   intent: Intent;
   readonly events: { readonly event: IntentEvent; readonly at: number }[];
   readonly reasons: RecordedDecision['reasons'];
+  readonly demandedBy: readonly string[];
   /** What the call was judged by. */
   readonly facts: Facts;
 }
@@ -85,9 +89,10 @@ export class RecordedRun {
       ...(this.tainted !== null && { taintedBy: this.tainted }),
     } satisfies Proposal;
     const facts = this.factsFor(proposal);
-    const ruling = this.rule(facts, call.denied ?? null);
+    const ruling = this.rule(facts, call.denied ?? null, call.demandedBy ?? null);
     const events = eventsOf(decide({ type: 'record', proposal, ruling }, null, this.now));
-    const entry = { events: [], reasons: ruling.reasons ?? null, facts };
+    const demands = ruling.allow === 'approved' ? ruling.request.demands : [];
+    const entry = { events: [], reasons: ruling.reasons ?? null, demandedBy: demands.map(({ rule }) => rule), facts };
     this.entries.push(this.append({ intent: null, ...entry }, events));
     return intentId;
   }
@@ -102,7 +107,9 @@ export class RecordedRun {
   }
 
   start(intentId: string): void {
-    this.change(intentId, { type: 'start_attempt', attemptId: `${intentId}-${this.now}` });
+    const version = this.entries.find(({ intent }) => intent.proposal.intentId === intentId)?.intent.version ?? 0;
+    const verified = { version, matching: [digest], differs: [], renewed: null };
+    this.change(intentId, { type: 'start_attempt', attemptId: `${intentId}-${this.now}`, verified });
   }
 
   /** Of the open attempt. */
@@ -128,9 +135,11 @@ export class RecordedRun {
 
   /** As the gateway tells them. */
   get decisions(): RecordedDecision[] {
-    return this.entries.map(({ intent: { proposal, ...intent }, events, reasons }) => {
+    return this.entries.map(({ intent: { proposal, ...intent }, events, reasons, demandedBy }) => {
       const { intentId, tenant, runId, user, phase = null, sandbox, tool, toolVersion, args } = proposal;
-      const denied = intent.state === 'denied' ? intent.failure : null;
+      const [, { event: decided }] = events as [unknown, Entry['events'][number]];
+      const denied = decided.type === 'denied' ? decided.failure : null;
+      const asked = decided.type === 'approval_requested';
       return {
         ...{
           intentId,
@@ -146,7 +155,7 @@ export class RecordedRun {
           reasons,
         },
         ...{ effect: proposal.terms.effect, costMicros: proposal.cost ?? 0, taintedBy: proposal.taintedBy ?? null },
-        ...{ decision: denied ? 'deny' : 'allow', code: denied?.code ?? null },
+        ...{ decision: denied ? 'deny' : asked ? 'require_approval' : 'allow', demandedBy, code: denied?.code ?? null },
         wouldAllow: (denied?.details['wouldAllow'] as string | undefined) ?? null,
         run: {
           ...{ profile: 'interactive', permissions: ['payments:*'], openedBy: this.openedBy, openedAt: stamp(opened) },
@@ -157,7 +166,7 @@ export class RecordedRun {
     });
   }
 
-  private rule(facts: Facts, denied: string | null): Ruling {
+  private rule(facts: Facts, denied: string | null, demandedBy: string | null): Ruling {
     const policy = this.set.version;
     if (denied !== null) {
       const failure = { code: denied, message: '', details: {} };
@@ -166,10 +175,15 @@ export class RecordedRun {
     const ofRun = this.restrictions.map(restrictionOfRun);
     const ofKey = restrictionsOf(this.set, this.openedBy, 'acme', facts.tool.name);
     const { kind, rule, inputs } = judgeCall(this.set, [...ofKey, ...ofRun], facts);
-    if (kind === 'allow') return { allow: true, reasons: { policy, rule, inputs } };
-    const details: JsonObject = { wouldAllow: kind === 'require_approval' ? approvalOfAPerson : null };
-    const reasons = { policy, rule: rule ?? 'default', inputs };
-    return { allow: false, failure: { code: 'rule_denied', message: '', details }, reasons };
+    if (kind === 'deny') {
+      const reasons = { policy, rule: rule ?? 'default', inputs };
+      return { allow: false, failure: { code: 'rule_denied', message: '', details: { wouldAllow: null } }, reasons };
+    }
+    const demands = [kind === 'require_approval' ? (rule ?? 'default') : [], demandedBy ?? []].flat();
+    const [first = null] = demands;
+    if (first === null) return { allow: true, reasons: { policy, rule, inputs } };
+    const request = requestFor(demands, opened + 3_600_000);
+    return { allow: 'approved', request, reasons: { policy, rule: first, inputs } };
   }
 
   /** By the intents as they are now, as the store reads them. */
@@ -212,6 +226,27 @@ export class RecordedRun {
       events: [...entry.events, ...events.map((event) => ({ event, at: this.now }))],
     };
   }
+}
+
+/** Of everything that is asked. */
+export const digest = 'd1';
+
+function requestFor(rules: readonly string[], expiresAt: number): ApprovalRequest {
+  return {
+    ...{ nonce: 'n', digest, toolFile: '', policy: '', view: '', impact: null, reversible: null, undo: null },
+    ...{
+      redact: [],
+      quorum: 1,
+      roles: [],
+      groups: [],
+      selfApproval: false,
+      remember: 'run',
+      alike: null,
+      preview: null,
+    },
+    demands: rules.map((rule) => ({ rule, message: '' })),
+    expiresAt,
+  };
 }
 
 function eventsOf(decision: ReturnType<typeof decide>): readonly IntentEvent[] {

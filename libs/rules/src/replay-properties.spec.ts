@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { judge } from './judge.js';
 import { policies, tools } from './policy.spec-helper.js';
-import { opened, RecordedRun, type Submitted, stamp } from './recorded-run.spec-helper.js';
+import { digest, opened, RecordedRun, type Submitted, stamp } from './recorded-run.spec-helper.js';
 import { kindOf, replay } from './replay.js';
 
 const conditions = [
@@ -44,10 +44,12 @@ const call: fc.Arbitrary<Submitted> = fc.record(
     sandbox: fc.boolean(),
     phase: fc.constant('resolve'),
     denied: fc.constant('budget_exhausted'),
+    demandedBy: fc.constantFrom('approval', 'taint', 'look_alike'),
   },
   { requiredKeys: ['tool', 'args'] },
 );
 const target = fc.nat({ max: 5 });
+const approver = { name: 'olga', roles: ['approver'], groups: [] };
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ call }) },
   fc.record({ taint: fc.constant(true) }),
@@ -74,6 +76,18 @@ const step = fc.oneof(
       { type: 'replay', by: 'olga', reason: 'again' } as const,
     ),
   }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      target,
+      command: fc.constantFrom(
+        { type: 'approve', approver, digest } as const,
+        { type: 'approve', approver, digest } as const,
+        { type: 'refuse', approver, digest, reason: 'no' } as const,
+        { type: 'withdraw', by: 'olga' } as const,
+      ),
+    }),
+  },
   fc.record({ target, answer: fc.constantFrom({ kind: 'absent' } as const, { kind: 'present', data: {} } as const) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -117,7 +131,9 @@ test('other rules make of each decision what they would have made of it then', (
       for (const [decision, replayed] of replay(candidate(other), run.decisions, stamp(opened))) {
         if (replayed.kind === 'not_by_rules') continue;
         const facts = run.facts.get(decision.intentId);
-        const to = facts && judge(other, facts).kind;
+        const written = facts && judge(other, facts).kind;
+        const isAskedAnyway = decision.demandedBy.some((name) => !name.startsWith('rule-'));
+        const to = written === 'allow' && isAskedAnyway ? 'require_approval' : written;
         const from = kindOf(decision);
         expect(replayed).toMatchObject(from === to ? { kind: 'unchanged' } : { kind: 'changed', from, to });
       }

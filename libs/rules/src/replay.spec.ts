@@ -1,4 +1,4 @@
-import type { RecordedDecision } from '@intendant/contracts';
+import { approvalOfAPerson, type RecordedDecision } from '@intendant/contracts';
 import { describe, expect, test } from 'vitest';
 import { policies } from './policy.spec-helper.js';
 import type { PolicySet } from './policy-set.js';
@@ -61,6 +61,11 @@ describe('of what was decided', () => {
       expect(words(outcomes(none, run.decisions))).toEqual([`${from} → allow`]);
       expect(words(outcomes(set, run.decisions))).toEqual(['unchanged']);
     }
+    const older = { decision: 'deny', code: 'rule_denied', wouldAllow: approvalOfAPerson } as const;
+    const reasons = { policy: 'v', rule: 'large-asks', inputs: {} };
+    expect(words([one(none, { ...older, reasons })]), 'before anybody could be asked').toEqual([
+      'require_approval → allow',
+    ]);
     const run = new RecordedRun(policies({ default: 'deny' }));
     run.submit();
     expect(words(outcomes(none, run.decisions))).toEqual(['deny → allow']);
@@ -75,7 +80,35 @@ describe('of what was decided', () => {
     },
   );
 
-  test.each(['cost', 'taint', 'look_alike'])(
+  test.each(['approval', 'taint', 'look_alike', 'approval and new'])(
+    'what %s asked for a person about is asked about whatever the rules allow, and denied where they deny',
+    (names) => {
+      const asks = rule('args.n > 10', 'require_approval');
+      const isWritten = names.endsWith('new');
+      const run = new RecordedRun(isWritten ? asks : none);
+      run.submit({ args: { n: 20 }, demandedBy: names.split(' ')[0] as string });
+      expect(words(outcomes(none, run.decisions))).toEqual(['unchanged']);
+      expect(words(outcomes(asks, run.decisions))).toEqual(['unchanged']);
+      expect(words(outcomes(large, run.decisions))).toEqual(['require_approval → deny']);
+    },
+  );
+
+  test('what came of it when people were asked makes no difference to it, and all to what came after', () => {
+    const asks = rule("args.n > 10 || run.denied.exists(h, h.state == 'denied')", 'require_approval');
+    const run = new RecordedRun(asks);
+    const olga = { name: 'olga', roles: [], groups: [] };
+    run.change(run.submit({ args: { n: 20 } }), { type: 'refuse', approver: olga, digest: null, reason: 'no' });
+    run.submit({ args: { n: 5 } });
+    expect(run.decisions.map(({ decision }) => decision)).toEqual(['require_approval', 'require_approval']);
+    expect(words(outcomes(asks, run.decisions))).toEqual(['unchanged', 'unchanged']);
+    expect(words(outcomes(none, run.decisions))).toEqual(['require_approval → allow', 'require_approval → allow']);
+    const waiting = new RecordedRun(rule("run.history.exists(h, h.state == 'awaiting_approval')", 'deny'));
+    waiting.submit({ demandedBy: 'approval' });
+    waiting.submit();
+    expect(words(outcomes(none, waiting.decisions))).toEqual(['unchanged', 'deny → allow']);
+  });
+
+  test.each(['cost', 'taint', 'look_alike', 'approval', 'refused_before', 'grant'])(
     'so does one that is made in place of a rule: %s, and no rule may be named so',
     (name) => {
       const reasons = { policy: 'v', rule: name, inputs: {} };

@@ -56,9 +56,9 @@ export function replay(
   return new Map(decisions.map((decision) => [decision, judging.judge(decision)]));
 }
 
-/** What was decided; a demand for approval is recorded as the denial that it comes to. */
+/** What was decided; before anybody could be asked, a demand for approval was recorded as the denial that it came to. */
 export function kindOf({ decision, wouldAllow }: RecordedDecision): Kind {
-  if (decision === 'allow') return 'allow';
+  if (decision !== 'deny') return decision;
   return wouldAllow === approvalOfAPerson ? 'require_approval' : 'deny';
 }
 
@@ -122,9 +122,9 @@ class Judging {
   }
 }
 
-/** Whether other rules could make a difference: it was allowed, or rules or restrictions have denied it. */
+/** Whether other rules could make a difference: it was not denied, or rules or restrictions have denied it. */
 function isByRules({ decision, code, reasons }: RecordedDecision): boolean {
-  return decision === 'allow' || (code === 'rule_denied' && !isBuiltIn(reasons?.rule));
+  return decision !== 'deny' || (code === 'rule_denied' && !isBuiltIn(reasons?.rule));
 }
 
 function unknowable(why: Unknowable) {
@@ -133,7 +133,9 @@ function unknowable(why: Unknowable) {
 
 function compared(decision: RecordedDecision, verdict: Verdict): Replayed {
   const from = kindOf(decision);
-  return verdict.kind === from ? { kind: 'unchanged' } : { kind: 'changed', from, to: verdict.kind, verdict };
+  // Whatever rules allow, the tool or what the run has read may still ask for a person.
+  const to = verdict.kind === 'allow' && decision.demandedBy.some(isBuiltIn) ? 'require_approval' : verdict.kind;
+  return to === from ? { kind: 'unchanged' } : { kind: 'changed', from, to, verdict };
 }
 
 function factsOf(

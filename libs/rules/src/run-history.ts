@@ -125,7 +125,9 @@ function stagesOf(decision: RecordedDecision): Stage[] {
 
 /** Enough of an event for its step: what a change leaves out changes neither the state nor what is held. */
 function eventOf(change: Change, { effect, sandbox, costMicros }: RecordedDecision): IntentEvent {
-  if (change.type !== 'recorded') return change as unknown as IntentEvent;
+  if (change.type === 'approval_requested') return { ...change, request: { digest: '' } } as unknown as IntentEvent;
+  // Who it was is not told, and counts for nothing here.
+  if (change.type !== 'recorded') return { by: '', ...change } as unknown as IntentEvent;
   const proposal = { terms: { effect, maxAttempts: 1 }, sandbox, cost: costMicros, expiresAt: 0 };
   return { type: 'recorded', proposal: proposal as unknown as Proposal };
 }

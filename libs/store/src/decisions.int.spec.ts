@@ -1,4 +1,4 @@
-import { createDatabase, proposal, type TestDatabase } from '@intendant/testing';
+import { approvalRequest, createDatabase, proposal, type TestDatabase } from '@intendant/testing';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { given, record, start } from './given.spec-helper.js';
@@ -41,7 +41,14 @@ describe('a decision', () => {
       {
         ...{ intentId: p.intentId, tenant: 'seen', runId, user: 'ada', phase: 'triage', sandbox: true },
         ...{ tool: p.tool, toolVersion: 1, effect: 'destructive', args: p.args, costMicros: 2_500_000 },
-        ...{ taintedBy: p.taintedBy, decision: 'deny', code: 'rule_denied', wouldAllow: 'a person', reasons },
+        ...{
+          taintedBy: p.taintedBy,
+          decision: 'deny',
+          demandedBy: [],
+          code: 'rule_denied',
+          wouldAllow: 'a person',
+          reasons,
+        },
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
         run: { ...run, openedAt: expect.stringMatching(/\.\d{6}Z$/) },
         changes: [
@@ -53,11 +60,41 @@ describe('a decision', () => {
     expect(Date.parse(since)).toBeLessThan(Date.parse(items[0]?.at ?? '') - 3_500_000);
   });
 
+  test('that people are asked is told as that, with all that asked for it, whatever they answer', async () => {
+    const p = proposal({ tenant: 'asked', runId: await openRun('asked') });
+    const { intentId } = p;
+    const reasons = { policy: 'v1', rule: 'large', inputs: {} };
+    const demands = ['approval', 'large', 'taint'].map((rule) => ({ rule, message: 'Why.' }));
+    const ruling = {
+      allow: 'approved',
+      request: approvalRequest({ demands, expiresAt: p.expiresAt }),
+      reasons,
+    } as const;
+    await store.door.execute({ intentId, command: { type: 'record', proposal: p, ruling } });
+    const told = { decision: 'require_approval', demandedBy: ['approval', 'large', 'taint'], code: null, reasons };
+    expect((await list({ tenant: 'asked' })).items).toMatchObject([{ ...told, wouldAllow: null }]);
+    const approver = { name: 'olga', roles: [], groups: [] };
+    await store.door.execute({ intentId, command: { type: 'refuse', approver, digest: null, reason: 'no' } });
+    const { items } = await list({ tenant: 'asked' });
+    expect(items).toMatchObject([{ ...told, code: null }]);
+    expect(items[0]?.changes.map(({ type }) => type)).toEqual(['recorded', 'approval_requested', 'refused', 'denied']);
+    expect(JSON.stringify(items)).not.toContain('olga');
+  });
+
   test('of an allowance has no code, and one from before there were policies no reasons', async () => {
     await given(store, 'authorized', { tenant: 'old' });
     expect((await list({ tenant: 'old' })).items).toMatchObject([
       {
-        ...{ decision: 'allow', code: null, wouldAllow: null, reasons: null, run: null, phase: null, taintedBy: null },
+        ...{
+          decision: 'allow',
+          demandedBy: [],
+          code: null,
+          wouldAllow: null,
+          reasons: null,
+          run: null,
+          phase: null,
+          taintedBy: null,
+        },
         costMicros: 0,
       },
     ]);

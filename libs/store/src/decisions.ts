@@ -31,5 +31,10 @@ export class Decisions {
 
 function toDecision({ since: _, intentId, decision, ...row }: DecisionRow): RecordedDecision[] {
   if (intentId === null) return [];
-  return [{ intentId, ...row, decision: decision === 'denied' ? 'deny' : 'allow' }];
+  return [{ intentId, ...row, decision: kinds[decision] ?? 'allow' }];
 }
+
+const kinds: Partial<Record<DecisionRow['decision'], RecordedDecision['decision']>> = {
+  denied: 'deny',
+  approval_requested: 'require_approval',
+};

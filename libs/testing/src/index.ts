@@ -14,7 +14,7 @@ export { type H2Behaviour, h2, h2Frame, MisbehavingH2Server } from './misbehavin
 export { type Behaviour, MisbehavingServer, response } from './misbehaving-server.js';
 export { type ToolChanges, toolAt } from './misbehaving-tool.js';
 export { type NatsServer, natsBinary, startNats } from './nats-server.js';
-export { proposal, quickTerms } from './proposals.js';
+export { approvalRequest, proposal, quickTerms } from './proposals.js';
 export {
   type CallBehaviour,
   type Conduct,

@@ -1,4 +1,4 @@
-import type { Proposal, Terms } from '@intendant/intent';
+import type { ApprovalRequest, Proposal, Terms } from '@intendant/intent';
 import { ulid } from 'ulid';
 
 export const quickTerms: Terms = {
@@ -35,6 +35,31 @@ export function proposal(over: Partial<Proposal> = {}): Proposal {
     terms: quickTerms,
     expiresAt: Date.now() + 3_600_000,
     traceparent: null,
+    ...over,
+  };
+}
+
+/** What one person is asked, whoever that is. */
+export function approvalRequest(over: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return {
+    nonce: ulid(),
+    digest: ulid(),
+    toolFile: 'tool-file',
+    policy: 'policy',
+    demands: [{ rule: 'approval', message: 'It always needs the approval of a person.' }],
+    view: 'Refund 2499 cents of ord_1',
+    impact: null,
+    reversible: null,
+    undo: null,
+    redact: [],
+    quorum: 1,
+    roles: [],
+    groups: [],
+    selfApproval: false,
+    expiresAt: Date.now() + 3_600_000,
+    remember: 'run',
+    alike: null,
+    preview: null,
     ...over,
   };
 }

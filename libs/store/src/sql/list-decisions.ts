@@ -20,7 +20,8 @@ export const listDecisions = {
         i.tool_version AS "toolVersion", i.effect, e.proposal->>'user' AS "user", e.proposal->>'phase' AS phase,
         CASE WHEN octet_length((e.proposal->'args')::text) <= ${longestArgs} THEN e.proposal->'args' END AS args,
         coalesce((e.proposal->>'cost')::float8, 0) AS "costMicros", e.proposal->>'taintedBy' AS "taintedBy",
-        e.decision, e.ruling->'failure'->>'code' AS code, e.ruling->'failure'->'details'->>'wouldAllow' AS "wouldAllow",
+        e.decision, coalesce((SELECT json_agg(d->'rule') FROM json_array_elements(e.ruling->'request'->'demands') AS d), '[]')
+          AS "demandedBy", e.ruling->'failure'->>'code' AS code, e.ruling->'failure'->'details'->>'wouldAllow' AS "wouldAllow",
         e.ruling->'reasons' AS reasons, e.changes, CASE WHEN r.id IS NOT NULL THEN json_build_object('profile', r.profile,
           'permissions', r.permissions, 'openedBy', r.opened_by, 'openedAt', ${utc('r.opened_at')},
           'restrictions', r.restrictions) END AS run
