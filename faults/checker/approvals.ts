@@ -16,9 +16,10 @@ export const sentAsAgreed = perStory((story) => {
 /** Somebody agreed who may not, to something else, or too late. */
 function wrongAnswer({ log, events }: Story): string | null {
   const user = (events[0]?.data['proposal'] as { readonly user?: unknown } | undefined)?.user;
-  for (const { by, digest, at, newest } of log.answers) {
+  for (const { by, digest, at, newest, completes } of log.answers) {
     if (digest !== newest.digest) return `${by} agreed to ${digest}, and ${newest.digest} was asked`;
-    if (at >= newest.expiresAt) return `${by} agreed ${duration(at - newest.expiresAt)} after the time for it was over`;
+    if (at >= newest.expiresAt && !completes)
+      return `${by} agreed ${duration(at - newest.expiresAt)} after the time for it was over`;
     if (!newest.selfApproval && isSame(by, user)) return `${by} agreed to what was asked for in that name`;
   }
   return null;

@@ -15,6 +15,8 @@ export interface LoggedAnswer {
   /** Time of the decision. */
   readonly at: number;
   readonly newest: LoggedRequest;
+  /** An attempt may have run by then: what is agreed to is that it is completed. */
+  readonly completes: boolean;
 }
 
 /** How it stood with the people at one moment. */
@@ -33,10 +35,12 @@ export class Requests {
   readonly answers: LoggedAnswer[] = [];
   private given: readonly LoggedAnswer[] = [];
   private refusedBy: string | null = null;
+  private mayHaveRun = false;
   private why: string | null = null;
 
   /** Returns what cannot be, or null. */
   note({ type, data, recordedAt: at }: EventRow): string | null {
+    if (type === 'outcome_unknown' || type === 'accepted') this.mayHaveRun = true;
     if (type === 'approval_requested') {
       const request = data['request'] as (LoggedRequest & Asked) | undefined;
       if (!request) return 'approval_requested without a request';
@@ -49,7 +53,7 @@ export class Requests {
     if (type !== 'approved') return null;
     const newest = this.all.at(-1);
     if (!newest) return 'approved, and nobody was asked';
-    const answer = { by: String(data['by']), digest: String(data['digest']), at, newest };
+    const answer = { by: String(data['by']), digest: String(data['digest']), at, newest, completes: this.mayHaveRun };
     this.answers.push(answer);
     this.given = [...this.given, answer];
     return null;

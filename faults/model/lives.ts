@@ -1,5 +1,6 @@
 import type { Effect, Guarantee, LookupAuthority, Terms } from '@intendant/intent';
 import fc from 'fast-check';
+import { type Asks, people } from './people.js';
 import type { Action } from './simulation.js';
 import { type Fate, fates, type Sending } from './upstream.js';
 
@@ -7,6 +8,8 @@ import { type Fate, fates, type Sending } from './upstream.js';
 export interface Life {
   readonly terms: Terms;
   readonly expiresAt: number;
+  /** Left out: nobody is asked. */
+  readonly asks?: Asks;
   readonly actions: readonly Action[];
 }
 
@@ -100,6 +103,47 @@ const lying = [
   weighted(2, fc.record({ do: fc.constant('lie_about_presence' as const), present: fc.boolean() })),
 ];
 
+/** `who`: mostly those who may. */
+const who = fc.oneof({ weight: 4, arbitrary: ms(0, 1) }, { weight: 1, arbitrary: ms(2, people.length - 1) });
+const whom = who.map((i) => (i + 0.5) / people.length);
+const said = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: pick });
+
+const asked = [
+  weighted(8, fc.record({ do: fc.constant('approve' as const), who: whom, of: said })),
+  weighted(1, fc.record({ do: fc.constant('refuse' as const), who: whom, of: said })),
+  weighted(1, fc.record({ do: fc.constant('withdraw' as const), who: whom })),
+  weighted(2, fc.record({ do: fc.constant('change_files' as const), files: fc.constantFrom<0 | 1>(0, 1) })),
+  weighted(2, fc.constant<Action>({ do: 'look' })),
+  weighted(
+    2,
+    fc.tuple(sendings, pick).map(([how, which]): Action => ({ do: 'dispatch_late', pick: which, ...how })),
+  ),
+  weighted(
+    2,
+    sendings.map((how) => dispatch({ ...how, fate: 'not_sent', transient: true })),
+  ),
+];
+
+/** While one tool file takes the place of another, services have either; what cannot be sent is tried again. */
+const rolled = [
+  weighted(4, fc.record({ do: fc.constant('approve' as const), who: whom, of: fc.constant(null) })),
+  weighted(4, fc.record({ do: fc.constant('change_files' as const), files: fc.constantFrom<0 | 1>(0, 1) })),
+  weighted(
+    4,
+    sendings.map((how) => dispatch({ ...how, fate: 'not_sent', transient: true })),
+  ),
+  weighted(1, sendings.map(dispatch)),
+  weighted(3, fc.record({ do: fc.constant('report' as const), pick, jitter: pick })),
+  weighted(3, fc.constant<Action>({ do: 'wait_until_due' })),
+  weighted(1, fc.record({ do: fc.constant('withdraw' as const), who: whom })),
+];
+
+const asks: fc.Arbitrary<Asks> = fc.record({
+  quorum: ms(1, 2),
+  selfApproval: fc.boolean(),
+  ttlMs: fc.oneof(ms(1, 300), fc.constant(100_000)),
+});
+
 function lifeOf(...actions: readonly ReturnType<typeof weighted>[]): fc.Arbitrary<Life> {
   return fc.record({
     terms: termsOf,
@@ -123,5 +167,11 @@ export const honestLives = lifeOf(...honest);
 export const doubtfulLives = resent(lifeOf(...doubtful));
 /** Senders stopped beyond their lease, effects beyond the declared processing time. */
 export const overdueLives = resent(lifeOf(...doubtful, weighted(4, overdue.map(dispatch))));
+const withPeople = (life: fc.Arbitrary<Life>): fc.Arbitrary<Life> =>
+  fc
+    .tuple(life, asks)
+    .map(([life, asked]): Life => ({ ...life, terms: { ...life.terms, effect: 'write' }, asks: asked }));
+/** People are asked first, and services have one tool file or another. */
+export const askedLives = fc.oneof(withPeople(lifeOf(...honest, ...asked)), withPeople(resent(lifeOf(...rolled))));
 /** Upstreams that say what is not so. */
 export const lyingLives = lifeOf(...honest, ...lying);

@@ -1,7 +1,17 @@
 import { isTerminal } from '@intendant/intent';
 import fc from 'fast-check';
 import { demand } from './broken.js';
-import { doubtfulLives, honestLives, type Life, lyingLives, overdueLives, sendings, works } from './lives.js';
+import {
+  askedLives,
+  doubtfulLives,
+  honestLives,
+  type Life,
+  lyingLives,
+  overdueLives,
+  sendings,
+  works,
+} from './lives.js';
+import { people } from './people.js';
 import { dueAt, Simulation } from './simulation.js';
 import type { Decide } from './step.js';
 import type { Sending } from './upstream.js';
@@ -9,7 +19,12 @@ import type { Sending } from './upstream.js';
 /** A life, and how dispatchers and upstream do while the sweepers bring it to an end. */
 export interface Trial {
   readonly life: Life;
-  readonly then: { readonly sendings: readonly Sending[]; readonly works: boolean };
+  readonly then: {
+    readonly sendings: readonly Sending[];
+    readonly works: boolean;
+    /** What people do who are asked; null: nothing. */
+    readonly people: 'approve' | 'refuse' | null;
+  };
 }
 
 /** What must be true of every life of a kind. */
@@ -20,7 +35,11 @@ export interface Property {
   live(trial: Trial, simulation: Simulation): void;
 }
 
-const endings = fc.record({ sendings: fc.array(sendings, { minLength: 8, maxLength: 8 }), works });
+const endings = fc.record({
+  sendings: fc.array(sendings, { minLength: 8, maxLength: 8 }),
+  works,
+  people: fc.constantFrom('approve', 'refuse', null),
+});
 const trialsOf = (life: fc.Arbitrary<Life>): fc.Arbitrary<Trial> => fc.record({ life, then: endings });
 
 export const allProperties: readonly Property[] = [
@@ -45,6 +64,19 @@ export const allProperties: readonly Property[] = [
     live: liveOut,
   },
   {
+    name: 'nothing is sent that people have not agreed to as it is, in time and enough of them',
+    trials: trialsOf(askedLives),
+    live: liveOut,
+  },
+  {
+    name: 'what waits for people is decided or expires, and what they have agreed to is sent or asked about anew',
+    trials: trialsOf(askedLives),
+    live: (trial, simulation) => {
+      liveOut(trial, simulation);
+      sweepToRest(trial.then, simulation);
+    },
+  },
+  {
     name: 'the sweepers alone bring every intent to an end or to a person',
     trials: trialsOf(honestLives),
     live: (trial, simulation) => {
@@ -55,7 +87,7 @@ export const allProperties: readonly Property[] = [
 ];
 
 export function begin(decide: Decide, { life }: Trial): Simulation {
-  return new Simulation(decide, life.terms, life.expiresAt);
+  return new Simulation(decide, life.terms, life.expiresAt, life.asks);
 }
 
 function liveOut({ life }: Trial, simulation: Simulation): void {
@@ -72,10 +104,18 @@ function sweepToRest(then: Trial['then'], simulation: Simulation): void {
   for (let sweeps = 0; !isAtRest(simulation); sweeps += 1) {
     const state = simulation.intent?.state;
     demand(sweeps < maxSweeps, 'I3', `still ${state} after ${sweeps} passes of the sweepers`);
+    // People are there before the time is over.
+    if (decided(then, simulation)) continue;
     simulation.now = Math.max(simulation.now, dueAt(simulation.intent));
     demand(sweep(then, simulation), 'I3', `the sweeper of ${state} was due and changed nothing`);
   }
   simulation.end();
+}
+
+/** Those who may answer to what they are asked; false where they have nothing to say any more. */
+function decided({ people: answer }: Trial['then'], simulation: Simulation): boolean {
+  if (simulation.intent?.state !== 'awaiting_approval' || answer === null) return false;
+  return [0, 1].some((i) => simulation.answerPeople({ do: answer, who: (i + 0.5) / people.length, of: null }));
 }
 
 function isAtRest({ intent }: Simulation): boolean {
@@ -86,6 +126,8 @@ function isAtRest({ intent }: Simulation): boolean {
 function sweep({ sendings, works }: Trial['then'], simulation: Simulation): boolean {
   const { intent, upstream, now } = simulation;
   switch (intent?.state) {
+    case 'awaiting_approval':
+      return simulation.execute({ type: 'expire' });
     case 'authorized': {
       const how = sendings[intent.attempts.length % sendings.length];
       return how !== undefined && simulation.dispatch(how);

@@ -1,6 +1,15 @@
-import { type Command, type Intent, keepsKey, type LookupAnswer, type Terms } from '@intendant/intent';
+import {
+  type Command,
+  type Decision,
+  type In,
+  type Intent,
+  keepsKey,
+  type LookupAnswer,
+  type Terms,
+} from '@intendant/intent';
 import type { TimelineLine } from '../history/violation.js';
 import { demand } from './broken.js';
+import { type Asks, checkAgreed, type Files, type Look, lookAt, people, requestOf } from './people.js';
 import { proposalOf } from './proposal.js';
 import { type Decide, type Entry, foldsTo, step } from './step.js';
 import { dangerousState, fateOf, told } from './story.js';
@@ -24,6 +33,15 @@ export type Action =
   /** An upstream, or something between, that says what is not so. */
   | { readonly do: 'lie'; readonly pick: number; readonly fate: Fate }
   | { readonly do: 'lie_about_presence'; readonly present: boolean }
+  /** Services get another tool file, or policy. */
+  | { readonly do: 'change_files'; readonly files: Files }
+  /** `of`: which request that was made so far is meant, as a share; null: the newest. */
+  | { readonly do: 'approve' | 'refuse'; readonly who: number; readonly of: number | null }
+  | { readonly do: 'withdraw'; readonly who: number }
+  /** A dispatcher looks at the approvals, and is held up. */
+  | { readonly do: 'look' }
+  /** It goes on with what it saw. */
+  | ({ readonly do: 'dispatch_late'; readonly pick: number } & Sending)
   | { readonly do: 'expire_lease' | 'expire' | 'cancel' | 'replay' | 'resolve' | 'submit_again' };
 
 /** Which promises hold: all; only that a remembered key keeps effects from doubling; or none, but the invariants of each step. */
@@ -42,15 +60,23 @@ export class Simulation {
   private promised: Promised = 'all';
   private writtenAt = 0;
   private lag = 0;
+  private files: Files = 0;
+  private readonly looks: Look[] = [];
+  private last: Decision = { kind: 'unchanged' };
   private readonly answers: { answer: LookupAnswer; askedAt: number; answeredAt: number }[] = [];
 
   constructor(
     private readonly decide: Decide,
     private readonly terms: Terms,
     expiresAt: number,
+    /** Null: nobody is asked. */
+    private readonly asks: Asks | null = null,
   ) {
     this.upstream = new Upstream(terms);
-    this.record = { type: 'record', proposal: proposalOf(terms, expiresAt), ruling: { allow: true } };
+    const ruling = asks
+      ? ({ allow: 'approved', request: requestOf(asks, 0, 0, Math.min(asks.ttlMs, expiresAt)) } as const)
+      : ({ allow: true } as const);
+    this.record = { type: 'record', proposal: proposalOf(terms, expiresAt), ruling };
     this.execute(this.record);
   }
 
@@ -61,7 +87,9 @@ export class Simulation {
     this.story.push({ at: this.now, who: 'log', what: told(command) });
     const { intent, entries, decision } = step(this.decide, command, this.intent, this.log, at);
     this.intent = intent;
+    this.last = decision;
     this.log.push(...entries);
+    this.agreed(command, entries);
     this.tell(command, entries);
     if (entries.length > 0) {
       this.writtenAt = this.now;
@@ -85,6 +113,24 @@ export class Simulation {
       case 'dispatch':
         this.dispatch(action);
         return;
+      case 'change_files':
+        this.files = action.files;
+        return;
+      case 'approve':
+      case 'refuse':
+        this.answerPeople(action);
+        return;
+      case 'withdraw':
+        this.execute({ type: 'withdraw', by: this.pick(people, action.who)?.name ?? '' });
+        return;
+      case 'look':
+        this.look();
+        return;
+      case 'dispatch_late': {
+        const look = this.pick(this.looks, action.pick);
+        if (look) this.dispatch(action, look);
+        return;
+      }
       case 'redeliver_start': {
         const request = this.pick(this.upstream.requests, action.pick);
         if (request) this.execute({ type: 'start_attempt', attemptId: request.attemptId });
@@ -151,9 +197,14 @@ export class Simulation {
   }
 
   /** The dispatcher: the attempt is recorded first, and only then is anything sent. */
-  dispatch(sending: Sending): boolean {
+  dispatch(sending: Sending, seen?: Look): boolean {
     const attemptId = `try-${this.upstream.requests.length + 1}`;
-    const accepted = this.execute({ type: 'start_attempt', attemptId });
+    const start = { type: 'start_attempt', attemptId } as const;
+    let accepted = this.execute(seen ? { ...start, verified: seen.verified } : start);
+    if (this.last.kind === 'rejected' && this.last.reason === 'not_verified' && !seen) {
+      const look = this.look();
+      if (look) accepted = this.execute({ ...start, verified: look.verified });
+    }
     const { intent } = this;
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return accepted;
     if (intent.attempts.length > 1) this.reached.add('resend');
@@ -165,6 +216,33 @@ export class Simulation {
       what: `${attemptId}: ${fateOf(this.upstream.requests.at(-1))}`,
     });
     return accepted;
+  }
+
+  /** Somebody's yes or no, to what was seen. */
+  answerPeople({ do: type, who, of }: Extract<Action, { do: 'approve' | 'refuse' }>): boolean {
+    const approver = this.pick(people, who);
+    const requests = this.intent?.approvals?.requests ?? [];
+    const digest = (of === null ? requests.at(-1) : this.pick(requests, of))?.digest ?? 'none';
+    if (!approver) return false;
+    if (type === 'approve') return this.execute({ type, approver, digest });
+    return this.execute({ type, approver, digest: of === null ? null : digest, reason: 'no' });
+  }
+
+  private look(): Look | null {
+    const { asks, intent } = this;
+    if (asks === null || !intent?.approvals) return null;
+    const look = lookAt(asks, this.files, { approvals: intent.approvals, version: intent.version });
+    this.looks.push(look);
+    return look;
+  }
+
+  /** Whoever was asked has agreed to what is started. @throws Broken */
+  private agreed(command: Command, entries: readonly Entry[]): void {
+    if (this.asks === null || !entries.some(({ event }) => event.type === 'attempt_started')) return;
+    const verified = command.type === 'start_attempt' ? command.verified : undefined;
+    const look = this.looks.find((each) => each.verified === verified);
+    demand(look !== undefined, 'I15', 'an attempt was started, and nobody has looked whether it is what was agreed to');
+    checkAgreed(this.log, look.files);
   }
 
   report(request: Request | undefined, jitter: number): boolean {
@@ -202,7 +280,12 @@ export class Simulation {
       const effects = upstream.effects(this.now);
       demand(effects === 1, 'I4', `committed with ${effects} effects`);
     }
-    if (intent.state === 'failed' || intent.state === 'cancelled' || intent.state === 'expired') {
+    if (
+      intent.state === 'failed' ||
+      intent.state === 'denied' ||
+      intent.state === 'cancelled' ||
+      intent.state === 'expired'
+    ) {
       demand(upstream.effects() === 0, 'I11', `${intent.state} with an effect, now or later`);
     }
     const second = intent.corrections.some((c) => c.finding === 'second_effect');
@@ -226,6 +309,8 @@ export class Simulation {
 /** The next moment at which a sweeper or a dispatcher has something to do. */
 export function dueAt(intent: Intent | null): number {
   switch (intent?.state) {
+    case 'awaiting_approval':
+      return Math.min(intent.expiresAt, lapsesAt(intent));
     case 'authorized':
       return intent.notBefore ?? 0;
     case 'dispatching':
@@ -236,4 +321,10 @@ export function dueAt(intent: Intent | null): number {
     default:
       return 0;
   }
+}
+
+/** What may have run is asked about for as long as the run may act. */
+function lapsesAt({ approvals, attempts }: In<'awaiting_approval'>): number {
+  const open = attempts.some(({ verdict }) => verdict !== 'not_executed' && verdict !== 'executed');
+  return open ? Number.POSITIVE_INFINITY : (approvals.requests.at(-1)?.expiresAt ?? 0);
 }

@@ -10,7 +10,12 @@ export function told(command: Command): string {
     case 'record_verdict':
       return `${command.type} (${command.attemptId}: ${command.verdict.kind})`;
     case 'start_attempt':
-      return `${command.type} (${command.attemptId})`;
+      return `${command.type} (${command.attemptId}${command.verified ? `, matching ${command.verified.matching.join(', ') || 'nothing'}` : ''})`;
+    case 'approve':
+    case 'refuse':
+      return `${command.type} (${command.approver.name}: ${command.digest})`;
+    case 'withdraw':
+      return `${command.type} (${command.by})`;
     default:
       return command.type;
   }
@@ -32,7 +37,14 @@ export function dangerousState(event: IntentEvent): string | null {
     case 'lookup_absent':
       return event.absences > 1 ? 'two absences' : null;
     case 'authorized':
+      if (event.basis === 'approved') return 'agreed to';
       return event.basis === 'same_key' ? 'resend under the same key' : null;
+    case 'approval_requested':
+      return event.differs === undefined ? 'people asked' : 'asked anew';
+    case 'approval_withdrawn':
+      return 'approval taken back';
+    case 'denied':
+      return event.failure.code === 'approval_expired' ? 'approval expired' : 'refused by a person';
     case 'corrected':
       return 'late evidence';
     case 'dead_lettered':
