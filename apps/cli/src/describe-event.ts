@@ -16,11 +16,20 @@ export function describeEvent({ version: _, at, type, ...data }: EventEntry): st
 }
 
 function details(type: string, data: Readonly<Record<string, unknown>>): string {
+  if (type === 'approval_requested') return asked(data);
   const { proposal, ...rest } = data;
   if (type !== 'recorded' || typeof proposal !== 'object' || proposal === null) return pairs(rest);
   const { tool, user, stepId, args, dropped } = proposal as Record<string, unknown>;
   const lost = Array.isArray(dropped) && dropped.length > 0 ? { dropped: dropped.map(pointerOf) } : {};
   return `${tool} ${JSON.stringify(args)} ${pairs({ user, step: stepId, ...lost })}`;
+}
+
+/** What people are asked, without all of the card: `approvals show` has that. */
+function asked({ request, differs }: Readonly<Record<string, unknown>>): string {
+  const { view, quorum, expiresAt, preview } = (request ?? {}) as Record<string, unknown>;
+  const { kind } = (preview ?? {}) as { kind?: unknown };
+  const until = typeof expiresAt === 'number' ? new Date(expiresAt).toISOString() : null;
+  return `${view} ${pairs({ quorum, until, preview: kind, differs })}`;
 }
 
 function pairs(values: Readonly<Record<string, unknown>>): string {

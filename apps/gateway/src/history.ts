@@ -29,6 +29,10 @@ export function asAgentsSeeIt(entry: EventEntry): object {
     const { view, demands, quorum, expiresAt } = request;
     return { version, at, type, view, why: demands.map(({ message }) => message), quorum, expiresAt, differs };
   }
+  if (entry.type === 'attempt_started') {
+    const { approval: _, ...seen } = entry;
+    return seen;
+  }
   if (entry.type === 'approved') {
     const { digest: _, ...seen } = entry;
     return seen;

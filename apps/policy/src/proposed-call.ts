@@ -82,7 +82,7 @@ export class ProposedCall {
       admission: {
         claim: {
           ...{ runId: run.id, revision: run.revision, rates: this.rates, past },
-          exact: past || tool.similar?.mode === 'approve',
+          exact: past || first.kind === 'ask' || tool.similar?.mode === 'approve',
           gist,
           alikeForMs: tool.similar?.windowMs ?? null,
           identifiers: this.identifiers.map(({ digest }) => digest),

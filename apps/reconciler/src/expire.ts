@@ -4,7 +4,7 @@ import { type Sweeper, type Swept, sweepAll } from './sweeper.js';
 
 const concurrency = 64;
 
-/** Authorized intents whose run ended before they were sent. */
+/** Intents whose run ended, or whose approval expired, before they were sent. */
 export class Expire implements Sweeper {
   readonly name = 'expire';
 

@@ -132,9 +132,9 @@ describe('a yes or a no', () => {
 
   it.each<[StateName, (from: Scenario) => Scenario]>([
     ['cancelled', (from) => from.when(cancel, 1).accepts({ type: 'cancelled' })],
-    ['expired', (from) => from.when(expire, runEnd).accepts({ type: 'expired' })],
+    ['denied', (from) => from.when(expire, runEnd).accepts(expired)],
     ['denied', (from) => from.when(expire, askedUntil).accepts(expired)],
-  ])('comes too late where it is %s', (state, end) => {
+  ])('comes too late where it is %s, at the end of its run, too', (state, end) => {
     const over = end(asking()).isIn(state);
     for (const command of [approve('olga'), refuse('olga'), withdraw('olga')]) {
       over.when(command, 5).rejects('not_awaiting');

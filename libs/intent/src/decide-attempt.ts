@@ -15,11 +15,11 @@ export function decideAttempt(command: StartAttempt, intent: Intent, now: number
   // A command that comes again, later: its attempt is over, and no two attempts share an id.
   if (intent.attempts.some((a) => a.attemptId === attemptId)) return reject('not_authorized');
   if (intent.cancelledBy !== null) return reject('not_authorized');
+  const lapse = lapseOf(intent, now);
+  if (lapse) return accept(lapse);
   if (now >= intent.expiresAt) return accept(endOfAuthority(intent));
   // What may have run is asked about and completed, whatever the run does now.
   if (outOfPhase && phases && !unproven(intent.attempts)) return accept(deniedBy(phases, intent));
-  const lapse = lapseOf(intent, now);
-  if (lapse) return accept(lapse);
   const agreed = agreedTo(command, intent, now);
   if (agreed !== null && 'kind' in agreed) return agreed;
   if (intent.notBefore !== null && now < intent.notBefore) return reject('not_due');

@@ -52,7 +52,7 @@ function cancel(by: string, intent: Intent, now: number): Decision {
 /** The end of the authority, or of the approval that it was to go by. */
 function expire(intent: Intent, now: number): Decision {
   if (intent.state !== 'authorized' && intent.state !== 'awaiting_approval') return unchanged;
-  const end = now >= intent.expiresAt ? endOfAuthority(intent) : lapseOf(intent, now);
+  const end = lapseOf(intent, now) ?? (now >= intent.expiresAt ? endOfAuthority(intent) : null);
   return end ? accept(end) : unchanged;
 }
 

@@ -2,7 +2,7 @@ import type { Facts, Other, Past } from '@intendant/contracts';
 import { type Holdings, holdingsOf, type Intent, isHeld, sumOfHoldings } from '@intendant/intent';
 import type { Pool } from 'pg';
 import type { Admission, Expected } from './facts.js';
-import type { AlikeRow, FactsRow, RunFactsRow } from './sql/load-facts.js';
+import type { AlikeRow, FactsRow, OpenRow, RunFactsRow } from './sql/load-facts.js';
 import { fillBuckets, letGo, loadFacts, longestArgs } from './sql/load-facts.js';
 
 /** A record that is to be decided on facts. */
@@ -29,7 +29,7 @@ export class Book {
   private readonly alike = new Map<string, AlikeRow>();
   private readonly tokens = new Map<string, number>();
   private readonly found = new Map<string, Map<string, Set<string>>>();
-  private readonly open: NonNullable<FactsRow['open']>;
+  private readonly open: OpenRow[];
 
   /** As of now, for everything these ask about. */
   static async load(pool: Pool, asked: readonly Asked[]): Promise<Book> {
@@ -83,7 +83,7 @@ export class Book {
       const ofRun = this.found.get(runId) ?? new Map<string, Set<string>>();
       this.found.set(runId, ofRun.set(digest, (ofRun.get(digest) ?? new Set()).add(source)));
     }
-    this.open = row.open ?? [];
+    this.open = [...(row.open ?? [])];
   }
 
   get now(): number {
@@ -119,7 +119,8 @@ export class Book {
       account.past.unshift(pastOf(intent, this.now));
     }
     if (state === 'denied') return;
-    const { intentId, runId, operation, likeness } = proposal;
+    const { intentId, runId, tool, fingerprint, sandbox, operation, likeness } = proposal;
+    this.open.push({ runId, intentId, tool, fingerprint, sandbox, state });
     if (operation) this.holders.set(operation.digest, { intentId, runId, state });
     if (likeness) this.alike.set(likeness, { likeness, intentId, runId, state, at: this.now });
     for (const { id } of claim.rates) this.tokens.set(id, (this.tokens.get(id) ?? 0) - 1);
