@@ -58,10 +58,12 @@ describe('durable work', () => {
     await eventually(async () => expect(await state()).toMatchObject({ num_ack_pending: 0, num_pending: 0 }));
   });
 
-  it('tells which stored message it is, on every delivery the same, and when it was stored', async () => {
+  it('tells which stored message it is, on every delivery the same, when it was stored, and how often it came', async () => {
     const seen: { id: string; storedAt: number }[] = [];
+    const deliveries: number[] = [];
     await serve((message) => {
       const { id, storedAt } = message;
+      deliveries.push(message.deliveries);
       if (seen.push({ id, storedAt }) === 1) message.later(10);
     });
     const before = Date.now();
@@ -69,6 +71,7 @@ describe('durable work', () => {
     const after = Date.now();
     await eventually(() => expect(seen).toHaveLength(2));
     expect(seen[0]).toEqual(seen[1]);
+    expect(deliveries).toEqual([1, 2]);
     expect(seen[0]?.id).toMatch(/^INTENDANT_WORK:\d+$/);
     expect(seen[0]?.storedAt).toBeGreaterThanOrEqual(before);
     expect(seen[0]?.storedAt).toBeLessThanOrEqual(after);
