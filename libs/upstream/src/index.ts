@@ -5,5 +5,6 @@ export { parseCredentials } from './credential-rules.js';
 export { Egress, EgressRefused } from './egress.js';
 export { type EgressRules, readEgressRules } from './egress-rules.js';
 export { stateChanged } from './state-token.js';
+export { type Letter, Postman, type Reply } from './post.js';
 export { type StatusRule, statusTable } from './status-table.js';
 export { Upstreams, type UpstreamsOptions } from './upstreams.js';
