@@ -289,6 +289,13 @@ module.exports = {
       to: { path: '^libs/(intent|policy|tools)/' },
     },
     {
+      name: 'notifier-only-tells',
+      comment: 'It reads what was published and carries it outside; it neither changes an intent nor judges one.',
+      severity: 'error',
+      from: { path: '^apps/notifier/', pathNot: specs },
+      to: { path: '^libs/(policy|rules|tools|credentials)/' },
+    },
+    {
       name: 'testing-is-for-tests',
       comment: 'Test tools in a service would be shipped.',
       severity: 'error',

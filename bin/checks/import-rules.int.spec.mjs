@@ -39,6 +39,7 @@ const mistakes = [
   ['apps/cli/src/calls.ts', '@intendant/upstream', 'cli-calls-out-to-certify-only'],
   ['apps/policy/src/certifies.ts', '@intendant/certify', 'certify-is-for-the-command-line'],
   ['apps/outbox-relay/src/knows.ts', '@intendant/intent', 'relay-knows-no-intent'],
+  ['apps/notifier/src/decides.ts', '@intendant/policy', 'notifier-only-tells'],
   ['apps/policy/src/fixture.ts', '@intendant/testing', 'testing-is-for-tests'],
   ['apps/policy/src/nats.ts', '@nats-io/transport-node', 'only-bus-uses-nats'],
   ['apps/policy/src/sql.ts', 'pg', 'only-store-uses-the-database'],
