@@ -85,6 +85,12 @@ module.exports = {
       'An expression sees the values it is given, so that what it can take is bounded in one place.',
     ),
     may(
+      'slack-room',
+      'libs/slack',
+      ['libs/contracts', 'libs/runtime'],
+      'What Slack sends and is sent; who may decide, and who calls out, is elsewhere.',
+    ),
+    may(
       'tools-room',
       'libs/tools',
       ['libs/intent', 'libs/contracts', 'libs/runtime', 'libs/cel'],

@@ -19,6 +19,7 @@ const mistakes = [
   ['libs/tools/src/values.ts', '@intendant/intent', 'only-types-of-intent'],
   ['libs/policy/src/outward.ts', '@intendant/store', 'policy-room'],
   ['libs/policy/src/file.ts', 'node:fs', 'policy-does-no-io'],
+  ['libs/slack/src/outward.ts', '@intendant/upstream', 'slack-room'],
   ['libs/store/src/outward.ts', '@intendant/bus', 'store-room'],
   ['libs/bus/src/outward.ts', '@intendant/store', 'bus-room'],
   ['libs/upstream/src/outward.ts', '@intendant/store', 'upstream-room'],
