@@ -7,6 +7,7 @@ import {
   setting,
   streamReplicas,
 } from '@intendant/runtime';
+import { readSlackPosting, type SlackPosting } from '@intendant/slack';
 import { Egress, readEgressRules } from '@intendant/upstream';
 import { readWebhooks, type WebhookSetting } from './webhook-settings.js';
 
@@ -20,6 +21,7 @@ export interface NotifierConfig {
   /** Where people reach the gateway, without a final slash; null: notices carry no link. */
   readonly publicUrl: string | null;
   readonly webhooks: readonly WebhookSetting[];
+  readonly slack: SlackPosting | null;
 }
 
 /** @throws ConfigError */
@@ -35,6 +37,7 @@ export function readConfig(env: Environment): NotifierConfig {
     egress,
     publicUrl: publicUrl(env),
     webhooks: readWebhooks(setting(env, 'INTENDANT_WEBHOOKS'), egress),
+    slack: readSlack(env, egress),
   };
 }
 
@@ -47,4 +50,13 @@ function publicUrl(env: Environment): string | null {
   throw new ConfigError(
     'INTENDANT_PUBLIC_URL must be an http or https URL without user, query and fragment, such as https://intendant.example.com',
   );
+}
+
+function readSlack(env: Environment, egress: Egress): SlackPosting | null {
+  const slack = readSlackPosting(setting(env, 'INTENDANT_SLACK'));
+  if (slack === null) return null;
+  const { hostname, port: given, protocol } = slack.apiUrl;
+  const refusal = egress.refusal(hostname, Number(given) || (protocol === 'https:' ? 443 : 80));
+  if (refusal !== null) throw new ConfigError(`INTENDANT_SLACK.apiUrl: ${refusal}`);
+  return slack;
 }

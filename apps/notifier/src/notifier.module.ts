@@ -1,12 +1,16 @@
 import { Bus } from '@intendant/bus';
 import type { Logger } from '@intendant/runtime';
+import { Store } from '@intendant/store';
 import { Postman } from '@intendant/upstream';
 import { type DynamicModule, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { storedCards } from './cards.js';
 import type { NotifierConfig } from './config.js';
 import { Notifier } from './notifier.js';
+import { type SlackAnswers, SlackAnswersController, slackAnswers } from './slack-answers.controller.js';
+import { slackChannels } from './slack-channel.js';
 import { webhook } from './webhook.js';
 
-/** Needs Bus from the application around it. */
+/** Needs Store and Bus from the application around it. */
 @Module({})
 export class NotifierModule implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
@@ -15,18 +19,23 @@ export class NotifierModule implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   static forRoot(
-    { egress, publicUrl, webhooks }: Pick<NotifierConfig, 'egress' | 'publicUrl' | 'webhooks'>,
+    { egress, publicUrl, webhooks, slack }: Pick<NotifierConfig, 'egress' | 'publicUrl' | 'webhooks' | 'slack'>,
     logger: Logger,
   ): DynamicModule {
     return {
       module: NotifierModule,
+      controllers: [SlackAnswersController],
       providers: [
+        { provide: slackAnswers, useValue: { apiUrl: slack?.apiUrl ?? null, logger } satisfies SlackAnswers },
         { provide: Postman, useFactory: () => new Postman(egress) },
         {
           provide: Notifier,
-          inject: [Bus, Postman],
-          useFactory: (bus: Bus, postman: Postman) => {
-            const channels = webhooks.map((setting) => webhook(setting, postman));
+          inject: [Bus, Store, Postman],
+          useFactory: (bus: Bus, store: Store, postman: Postman) => {
+            const channels = [
+              ...webhooks.map((setting) => webhook(setting, postman)),
+              ...(slack === null ? [] : slackChannels(slack, storedCards(store), postman)),
+            ];
             return new Notifier(bus, channels, logger, { publicUrl });
           },
         },

@@ -1,13 +1,13 @@
 import { type Bus, type DurableSpec, serveWork, type WorkMessage } from '@intendant/bus';
 import { busWindows, streams } from '@intendant/contracts';
 import { counter, type Logger, wallClock } from '@intendant/runtime';
-import { type Channel, eventName } from './channel.js';
+import { type Channel, eventName, type Notice, type Sent } from './channel.js';
 import { readNotice } from './read-notice.js';
 import { nextPause, type RetrySchedule, retrySchedule } from './retries.js';
 
 const sent = counter({
   name: 'intendant_notifications_total',
-  help: 'Tries to tell a destination, by result: delivered, failed (comes again), given_up (does not).',
+  help: 'Tries to tell a destination, by result: delivered, outdated (nothing to tell any more), failed (comes again), given_up (does not).',
   labels: ['destination', 'result'],
 });
 
@@ -44,7 +44,8 @@ export class Notifier {
 
   /** @throws TopologyMismatch */
   async start(): Promise<void> {
-    if (this.channels.length === 0) this.logger.info('no destination is set (INTENDANT_WEBHOOKS): nobody is told');
+    if (this.channels.length === 0)
+      this.logger.info('no destination is set (INTENDANT_WEBHOOKS, INTENDANT_SLACK): nobody is told');
     const since = new Date(wallClock() - clockToleranceMs);
     for (const channel of this.channels) {
       const spec = consumerOf(channel, since);
@@ -68,9 +69,9 @@ export class Notifier {
       this.logger.error({ destination, message: message.id, subject: message.subject }, 'no event of ours, not sent');
       return;
     }
-    const result = await channel.send(notice);
-    if (result.kind === 'delivered') {
-      sent.labels(destination, 'delivered').inc();
+    const result = await attempt(channel, notice);
+    if (result.kind === 'delivered' || result.kind === 'outdated') {
+      sent.labels(destination, result.kind).inc();
       return;
     }
     const about = { destination, id: notice.id, event: eventName(notice), why: result.why, tries: message.deliveries };
@@ -88,5 +89,14 @@ export class Notifier {
   private pause({ deliveries, storedAt }: WorkMessage, askedMs: number | null): number | null {
     const failed = { tries: deliveries, ageMs: wallClock() - storedAt, askedMs };
     return nextPause(this.options.schedule ?? retrySchedule, failed, Math.random());
+  }
+}
+
+/** The database may be away: that is no reason to tell more often than the schedule says. */
+async function attempt(channel: Channel, notice: Notice): Promise<Sent> {
+  try {
+    return await channel.send(notice);
+  } catch (error) {
+    return { kind: 'failed', why: error instanceof Error ? error.name : 'error', retryAfterMs: null };
   }
 }
