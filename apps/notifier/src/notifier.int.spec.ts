@@ -223,6 +223,17 @@ describe('destinations', () => {
     expect(receiver.deliveries.length).toBeLessThan(30);
   });
 
+  test('hear of what is new while very much waits for another try', async () => {
+    await start([{ url: receiver.url }], { schedule: { pausesMs: [60_000], givenUpAfterMs: 3_600_000 } });
+    expect((await consumer()).config.max_ack_pending).toBe(-1);
+    receiver.next.push(...Array.from({ length: 40 }, () => status(500)));
+    for (let i = 0; i < 40; i += 1) await publish();
+    await eventually(() => expect(receiver.deliveries).toHaveLength(40));
+    const id = await publish();
+    await eventually(() => expect(receiver.ids().at(-1)).toBe(id));
+    await eventually(async () => expect(await consumer()).toMatchObject({ num_pending: 0, num_ack_pending: 40 }));
+  });
+
   test('hear of their own tenant and their own events only', async () => {
     await start([
       { url: `${receiver.url}/own`, events: ['committed', 'dead_lettered'] },

@@ -25,7 +25,9 @@ export interface NotifierOptions {
 /** Its place in the stream of events, which all replicas share. */
 export function consumerOf({ name, subjects }: Pick<Channel, 'name' | 'subjects'>, since: Date): DurableSpec {
   const optional = { since, forgottenAfterMs: busWindows.eventMs };
-  return { stream: streams.events, durable: `notifier-${name}`, subject: subjects, ackWaitMs, optional };
+  // No bound on what waits for another try: it would stop the delivery of what nobody has tried yet.
+  const maxAckPending = -1;
+  return { stream: streams.events, durable: `notifier-${name}`, subject: subjects, ackWaitMs, maxAckPending, optional };
 }
 
 /**

@@ -29,7 +29,7 @@ export interface DurableSpec {
   readonly ackWaitMs: number;
   /**
    * Unacknowledged messages over all replicas; each replica bounds itself by its concurrency. A message that waits
-   * for its redelivery counts too, so a bound near the concurrency lets a few failing messages block all others.
+   * for its redelivery counts too, so a bound near the concurrency lets a few failing messages block all others. -1: none.
    */
   readonly maxAckPending?: number;
   /** There because of a setting; such a durable follows what the setting says now. */

@@ -77,6 +77,19 @@ describe('durable work', () => {
     expect(seen[0]?.storedAt).toBeLessThanOrEqual(after);
   });
 
+  it('brings back a message that was put off for longer than the server waits for acknowledgements when it is due', async () => {
+    const seen: number[] = [];
+    await serve(
+      (message) => {
+        if (seen.push(performance.now()) === 1) message.later(1_200);
+      },
+      { ackWaitMs: 200 },
+    );
+    await publish('a');
+    await eventually(() => expect(seen).toHaveLength(2));
+    expect((seen[1] ?? 0) - (seen[0] ?? 0)).toBeGreaterThan(1_150);
+  });
+
   it('acknowledges early when the handler says so, and still counts the handler as running', async () => {
     const hold = gate();
     const started: string[] = [];
