@@ -1,11 +1,11 @@
 import { resultOf } from '@intendant/contracts';
 import { newestOf } from '@intendant/intent';
-import type { ApprovalCard } from '@intendant/slack';
+import type { BriefCard } from '@intendant/slack';
 import type { Store } from '@intendant/store';
 
 export interface CardReader {
   /** What is asked about an intent now; null where nobody is asked any more. */
-  cardOf(intentId: string): Promise<ApprovalCard | null>;
+  cardOf(intentId: string): Promise<BriefCard | null>;
 }
 
 /** Text and digest come from one state: whoever agrees to the digest has seen that text. */

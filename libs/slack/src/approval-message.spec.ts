@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type ApprovalCard, approvalMessage } from './approval-message.js';
+import { approvalMessage, type BriefCard } from './approval-message.js';
 
-const card: ApprovalCard = {
+const card: BriefCard = {
   intentId: '01JD8Q4Y6V2N7XK3T5W9ZB1CEF',
   tool: 'payments.refund.create',
   digest: 'd1',
@@ -21,7 +21,7 @@ interface Block {
   readonly text?: { readonly type: string; readonly text: string };
   readonly elements?: readonly object[];
 }
-const blocksOf = (of: ApprovalCard, at: string | null = link) =>
+const blocksOf = (of: BriefCard, at: string | null = link) =>
   (approvalMessage('C1', of, at) as { blocks: readonly Block[] }).blocks;
 
 describe('the message about an approval', () => {

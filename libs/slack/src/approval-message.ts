@@ -1,7 +1,7 @@
 import type { WaitingApproval } from '@intendant/contracts';
 
 /** What people are asked about one intent, and the digest of exactly that. Both are of one moment. */
-export interface ApprovalCard {
+export interface BriefCard {
   readonly intentId: string;
   readonly tool: string;
   readonly digest: string;
@@ -18,7 +18,7 @@ type Block = Readonly<Record<string, unknown>>;
  * chosen is in blocks of plain text only, where nothing is a link, a mention or an emoji. A view that does not fit comes
  * without buttons: nobody decides here about what is not shown.
  */
-export function approvalMessage(channel: string, card: ApprovalCard, link: string | null): object {
+export function approvalMessage(channel: string, card: BriefCard, link: string | null): object {
   const { tool, approval } = card;
   const fits = approval.view.length <= longestText;
   return {
@@ -39,7 +39,7 @@ export function approvalMessage(channel: string, card: ApprovalCard, link: strin
   };
 }
 
-function facts({ approval: { requester, expiresAt, quorum, given, why } }: ApprovalCard): string {
+function facts({ approval: { requester, expiresAt, quorum, given, why } }: BriefCard): string {
   const needed = quorum === 1 ? 'One person has to agree' : `${quorum} people have to agree, ${given} so far`;
   return [`Asked for by ${requester}. ${needed}, until ${expiresAt}.`, ...why.map((each) => `Why: ${each}`)].join('\n');
 }
@@ -49,7 +49,7 @@ function tooLong(link: string | null): string {
   return `This is too long for Slack and cut off: read it in full and decide about it ${where}.`;
 }
 
-function buttons({ intentId, digest }: ApprovalCard): Block {
+function buttons({ intentId, digest }: BriefCard): Block {
   const value = JSON.stringify({ id: intentId, digest });
   const button = (action: string, label: string, style: string) => ({
     type: 'button',
