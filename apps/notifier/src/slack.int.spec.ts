@@ -96,7 +96,11 @@ async function ask(tenant: string, over: Partial<ApprovalRequest> = {}): Promise
 
 interface Message {
   readonly channel: string;
-  readonly blocks: readonly { readonly type: string; readonly elements?: readonly { readonly value?: string }[] }[];
+  readonly blocks: readonly {
+    readonly type: string;
+    readonly text?: { readonly text: string };
+    readonly elements?: readonly { readonly value?: string }[];
+  }[];
 }
 const messages = () => slack.deliveries.map(({ body }): Message => JSON.parse(body));
 const valuesOf = ({ blocks }: Message) =>
@@ -122,6 +126,29 @@ describe('the channel of a tenant', () => {
     ]);
     expect(delivery?.body).toContain('Refund 2499 cents of ord_1');
     expect(delivery?.body).toContain(`https://intendant.example/v1/approvals/${id}`);
+  });
+
+  test('is told what else there is to know before somebody agrees', async () => {
+    slack.next.push(ok, ok);
+    await start({ slack4: 'C4' });
+    const alike = await ask('other');
+    const preview = {
+      kind: 'shown',
+      before: { refunded: 0 },
+      after: { refunded: 2499 },
+      token: null,
+      kept: 'not_kept',
+    } as const;
+    await ask('slack4', { impact: 'Money leaves the account.', reversible: true, alike, preview });
+    await eventually(() => expect(slack.deliveries).toHaveLength(1));
+    const [message] = messages();
+    const text = message?.blocks.map((block) => block.text?.text).join('\n');
+    expect(text).toContain('Impact: Money leaves the account.\nIt can be undone.');
+    expect(text).toContain(`It looks like an earlier call, intent ${alike}.`);
+    expect(text).toContain('Before: {"refunded":0}\nAfter: {"refunded":2499}');
+    await ask('slack4', { preview: { kind: 'asked' } });
+    await eventually(() => expect(slack.deliveries).toHaveLength(2));
+    expect(slack.deliveries[1]?.body).toContain('nobody can agree before');
   });
 
   test('is told again when Slack did not take it', async () => {

@@ -13,6 +13,12 @@ const card: BriefCard = {
     quorum: 1,
     given: 0,
   },
+  sandbox: false,
+  impact: null,
+  reversible: null,
+  undo: null,
+  preview: null,
+  notes: [],
 };
 const link = 'https://intendant.example/v1/approvals/01JD8Q4Y6V2N7XK3T5W9ZB1CEF';
 const withView = (view: string) => ({ ...card, approval: { ...card.approval, view } });
@@ -64,6 +70,36 @@ describe('the message about an approval', () => {
     const hostile = withView('*bold* <!here> evil');
     const marked = JSON.stringify(approvalMessage('C1', hostile, link)).match(/"mrkdwn","text":"[^"]*"/g);
     expect(marked).toEqual([`"mrkdwn","text":"<${link}|payments.refund.create>"`]);
+  });
+
+  test('says what would change, what it touches, and whether it can be undone', () => {
+    const blocks = blocksOf({
+      ...card,
+      sandbox: true,
+      impact: 'Money leaves the account.',
+      reversible: false,
+      undo: 'Ask the customer.',
+      preview: { before: '{"refunded":0}', after: '{"refunded":2499}' },
+      notes: ['It looks like intent 01JD.'],
+    });
+    const [, , told, change] = blocks.map(({ text }) => text?.text);
+    expect(told?.split('\n').slice(1)).toEqual([
+      'This is a call to the sandbox: nothing real happens.',
+      'Why: It always needs a person.',
+      'Impact: Money leaves the account.',
+      'It cannot be undone.',
+      'How it is undone: Ask the customer.',
+      'It looks like intent 01JD.',
+    ]);
+    expect(change).toBe('Before: {"refunded":0}\nAfter: {"refunded":2499}');
+    expect(blocks.at(-1)?.type).toBe('actions');
+  });
+
+  test.each([
+    ['the change', { preview: { before: 'x'.repeat(3_000), after: '' } }],
+    ['the impact', { impact: 'x'.repeat(3_000) }],
+  ])('has no buttons where %s does not fit either', (_, over) => {
+    expect(blocksOf({ ...card, ...over }).map(({ type }) => type)).not.toContain('actions');
   });
 
   test('says how many have to agree', () => {

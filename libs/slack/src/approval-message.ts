@@ -1,11 +1,21 @@
 import type { WaitingApproval } from '@intendant/contracts';
 
-/** What people are asked about one intent, and the digest of exactly that. Both are of one moment. */
+/** What people are asked about one intent, and the digest of exactly that. All of it is of one moment. */
 export interface BriefCard {
   readonly intentId: string;
   readonly tool: string;
   readonly digest: string;
   readonly approval: WaitingApproval;
+  /** Nothing real happens. */
+  readonly sandbox: boolean;
+  readonly impact: string | null;
+  /** Null: nobody has said. */
+  readonly reversible: boolean | null;
+  readonly undo: string | null;
+  /** What the upstream says would change, as JSON. Null: the tool cannot say, or has not said yet. */
+  readonly preview: { readonly before: string; readonly after: string } | null;
+  /** Something else that the person should know, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 /** Longest text of one block (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
@@ -15,12 +25,13 @@ type Block = Readonly<Record<string, unknown>>;
 
 /**
  * The body of `chat.postMessage` (https://docs.slack.dev/reference/methods/chat.postMessage). What a model may have
- * chosen is in blocks of plain text only, where nothing is a link, a mention or an emoji. A view that does not fit comes
+ * chosen is in blocks of plain text only, where nothing is a link, a mention or an emoji. What does not fit comes
  * without buttons: nobody decides here about what is not shown.
  */
 export function approvalMessage(channel: string, card: BriefCard, link: string | null): object {
   const { tool, approval } = card;
-  const fits = approval.view.length <= longestText;
+  const texts = [approval.view, facts(card), ...(card.preview === null ? [] : [changes(card.preview)])];
+  const fits = texts.every((text) => text.length <= longestText);
   return {
     channel,
     text: `${tool} waits for approval.`,
@@ -28,8 +39,7 @@ export function approvalMessage(channel: string, card: BriefCard, link: string |
     unfurl_media: false,
     blocks: [
       { type: 'header', text: plain(shortened(`${tool} waits for approval`, 150)) },
-      section(fits ? approval.view : shortened(approval.view, longestText)),
-      section(shortened(facts(card), longestText)),
+      ...texts.map((text) => section(shortened(text, longestText))),
       ...(fits ? [] : [section(tooLong(link))]),
       ...(link === null
         ? []
@@ -39,9 +49,22 @@ export function approvalMessage(channel: string, card: BriefCard, link: string |
   };
 }
 
-function facts({ approval: { requester, expiresAt, quorum, given, why } }: BriefCard): string {
+function facts({ approval, sandbox, impact, reversible, undo, notes }: BriefCard): string {
+  const { requester, expiresAt, quorum, given, why } = approval;
   const needed = quorum === 1 ? 'One person has to agree' : `${quorum} people have to agree, ${given} so far`;
-  return [`Asked for by ${requester}. ${needed}, until ${expiresAt}.`, ...why.map((each) => `Why: ${each}`)].join('\n');
+  return [
+    `Asked for by ${requester}. ${needed}, until ${expiresAt}.`,
+    ...(sandbox ? ['This is a call to the sandbox: nothing real happens.'] : []),
+    ...why.map((each) => `Why: ${each}`),
+    ...(impact === null ? [] : [`Impact: ${impact}`]),
+    ...(reversible === null ? [] : [reversible ? 'It can be undone.' : 'It cannot be undone.']),
+    ...(undo === null ? [] : [`How it is undone: ${undo}`]),
+    ...notes,
+  ].join('\n');
+}
+
+function changes({ before, after }: NonNullable<BriefCard['preview']>): string {
+  return `Before: ${before}\nAfter: ${after}`;
 }
 
 function tooLong(link: string | null): string {
