@@ -85,6 +85,12 @@ module.exports = {
       'An expression sees the values it is given, so that what it can take is bounded in one place.',
     ),
     may(
+      'slack-room',
+      'libs/slack',
+      ['libs/contracts', 'libs/runtime'],
+      'What Slack sends and is sent; who may decide, and who calls out, is elsewhere.',
+    ),
+    may(
       'tools-room',
       'libs/tools',
       ['libs/intent', 'libs/contracts', 'libs/runtime', 'libs/cel'],
@@ -287,6 +293,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/outbox-relay/', pathNot: specs },
       to: { path: '^libs/(intent|policy|tools)/' },
+    },
+    {
+      name: 'notifier-only-tells',
+      comment: 'It reads what was published and carries it outside; it neither changes an intent nor judges one.',
+      severity: 'error',
+      from: { path: '^apps/notifier/', pathNot: specs },
+      to: { path: '^libs/(policy|rules|tools|credentials)/' },
     },
     {
       name: 'testing-is-for-tests',

@@ -9,7 +9,7 @@ const readyBoundMs = 60_000;
 const restarts = { most: 5, withinMs: 30_000 };
 
 /**
- * Starts the five services in one process and keeps them running: an unexpected end is followed by a restart, unless
+ * Starts the six services in one process and keeps them running: an unexpected end is followed by a restart, unless
  * they end again and again. `onStarted(pid, url)` is called for every process. Returns the URL once they are ready.
  */
 export function startServices(session, environment, onStarted) {

@@ -2,7 +2,16 @@ import { subjects } from '@intendant/contracts';
 import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpClient } from './http-client.js';
-import { type Caller, callersAround, type Kind, openVictim, startShared, stateOf, type Victim } from './isolation.js';
+import {
+  type Caller,
+  callersAround,
+  type Kind,
+  openVictim,
+  slackClick,
+  startShared,
+  stateOf,
+  type Victim,
+} from './isolation.js';
 import type { Stack } from './stack.js';
 
 /**
@@ -13,7 +22,8 @@ type Foreign = 404 | 403 | 'own';
 
 interface Attempt {
   readonly path?: string;
-  readonly body?: object;
+  readonly body?: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly foreign: Foreign;
 }
 
@@ -98,6 +108,10 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
     { path: `/v1/runs/${runId}/phase`, body: { phase: null }, foreign: 404 },
   ],
   'POST /v1/runs/{runId}/close': ({ runId }) => [{ path: `/v1/runs/${runId}/close`, foreign: 404 }],
+  'POST /v1/slack/interactions': ({ waiting }) => [
+    { body: { type: 'block_actions' }, foreign: 404 },
+    { ...slackClick(waiting, 'signing-secret-of-somebody-else'), foreign: 404 },
+  ],
 };
 
 /** The same for what is asked for over NATS; codes instead of statuses. */
@@ -168,9 +182,12 @@ test('over HTTP nobody reads or changes anything of another run or tenant', asyn
     for (const attempt of routes[name]?.(victim) ?? []) {
       const before = await stateOf(stack, victim);
       for (const caller of callers) {
-        const { body } = attempt;
+        const { body, headers } = attempt;
         const why = `${name} ${attempt.path ?? ''} ${JSON.stringify(body ?? null)} by ${caller.who}`;
-        const answer = await http.http(method, attempt.path ?? path, caller.credential, body ? { body } : {});
+        const answer = await http.http(method, attempt.path ?? path, caller.credential, {
+          ...(body && { body }),
+          ...(headers && { headers }),
+        });
         if (kinds.length === 0) expect(answer.status, why).toBe(200);
         else if (caller.kind === null || !kinds.includes(caller.kind)) expect([401, 403], why).toContain(answer.status);
         else if (attempt.foreign !== 'own') expect(answer.status, why).toBe(attempt.foreign);
@@ -221,6 +238,10 @@ test('whoever may do each of these things can: it was not refused for another re
   for (const [name, tries] of Object.entries(routes)) {
     const route = (await documented()).find((each) => each.name === name);
     const [kind] = route?.kinds ?? [];
+    if (kind === 'slackSignature') {
+      expect((await http.http('POST', route?.path ?? '', null, slackClick(victim.waiting))).status, name).toBe(200);
+      continue;
+    }
     for (const { path, body } of tries(victim)) {
       const credential = kind === undefined ? null : victim.credentials[kind];
       const { status, body: answer } = await http.http(

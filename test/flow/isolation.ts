@@ -1,11 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { RunTokens } from '@intendant/credentials';
 import { eventually } from './eventually.js';
 import { HttpClient } from './http-client.js';
 import { operatorKey, Stack, serviceKey, tokenSecret } from './stack.js';
 
 /** What a route or a subject asks for, as the API document calls it. */
-export type Kind = 'runToken' | 'serviceKey' | 'operatorKey';
+export type Kind = 'runToken' | 'serviceKey' | 'operatorKey' | 'slackSignature';
 
 /** Somebody who has nothing to look for where the victim is. */
 export interface Caller {
@@ -30,9 +30,10 @@ export interface Victim {
   readonly pause: string;
   /** People are asked about this one. */
   readonly asked: string;
-  readonly credentials: Readonly<Record<Kind, string>>;
+  readonly credentials: Readonly<Record<Exclude<Kind, 'slackSignature'>, string>>;
 }
 
+const slackSecret = 'signing-secret-of-the-flow-tests';
 const strangers = { service: 'service-key-of-umbrella', operator: 'operator-key-of-umbrella' };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -45,6 +46,12 @@ export function startShared(): Promise<Stack> {
         `olga@acme:viewer+approver+operator=${sha256(operatorKey)}`,
         `otto@umbrella:viewer+approver+operator+admin=${sha256(strangers.operator)}`,
       ].join(','),
+      INTENDANT_SLACK: JSON.stringify({
+        botToken: 'xoxb-of-the-flow-tests',
+        channels: {},
+        signingSecret: slackSecret,
+        users: { U0OLGA: 'olga' },
+      }),
     },
   });
 }
@@ -86,6 +93,24 @@ export async function openVictim(stack: Stack, http: HttpClient): Promise<Victim
   const asked = (await submit('effects.approved', 'asked', 0)).intentId;
   const credentials = { runToken: token, serviceKey, operatorKey };
   return { runId, mark, settled, waiting, dead, replayable, message, pause, asked, credentials };
+}
+
+/** A click of the victim's operator on a button about an intent, as Slack sends it; or as somebody else would. */
+export function slackClick(id: string, secret = slackSecret): { body: string; headers: Record<string, string> } {
+  const payload = JSON.stringify({
+    type: 'block_actions',
+    user: { id: 'U0OLGA' },
+    response_url: 'https://hooks.slack.com/actions/T1/2/x',
+    actions: [{ type: 'button', action_id: 'refuse', value: JSON.stringify({ id, digest: 'd1' }) }],
+  });
+  const body = new URLSearchParams({ payload }).toString();
+  const at = String(Math.floor(Date.now() / 1_000));
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-slack-request-timestamp': at,
+    'x-slack-signature': `v0=${createHmac('sha256', secret).update(`v0:${at}:${body}`).digest('hex')}`,
+  };
+  return { body, headers };
 }
 
 /** Everybody else, of the same tenant and of another, and whoever pretends. */

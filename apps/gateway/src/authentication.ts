@@ -64,7 +64,8 @@ function credentialOf(request: FastifyRequest, wanted: string): string {
   throw new Refusal('unauthenticated', `Send ${wanted} in the header Authorization: Bearer <credential>.`);
 }
 
-function withRole(operator: OperatorIdentity, role: Role): OperatorIdentity {
+/** @throws Refusal `forbidden` */
+export function withRole(operator: OperatorIdentity, role: Role): OperatorIdentity {
   const { roles, name } = operator;
   if (role === 'viewer' || roles.includes(role) || roles.includes('admin')) return operator;
   throw new Refusal('forbidden', `${name} has the roles ${roles.join(', ')}; this needs the role ${role}.`);

@@ -8,7 +8,10 @@ export const bodyLimit = 256 * 1024;
 /** Marks routes that get the bytes as they came: whoever admits an intent has to judge what the caller really sent. */
 export const rawBody = { rawBody: true } as const;
 
-/** JSON is the only language of the API; there is no form, no text, no guessing. */
+/** Marks routes that get a form, as it came: its sender has signed the bytes. */
+export const rawForm = { rawForm: true } as const;
+
+/** JSON is the only language of the API; there is no text, no guessing, and a form only from whoever speaks nothing else. */
 export function parseBodies(adapter: FastifyAdapter): void {
   const fastify = adapter.getInstance();
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
@@ -18,7 +21,11 @@ export function parseBodies(adapter: FastifyAdapter): void {
     else if (body.length === 0) done(null, undefined);
     else parseJson(request, body.toString('utf8'), done);
   });
-  adapter.useBodyParser('*', false, { bodyLimit }, (request, _body, done) => {
+  adapter.useBodyParser('*', false, { bodyLimit }, (request, body, done) => {
+    if ('rawForm' in request.routeOptions.config) {
+      done(null, body);
+      return;
+    }
     const type = request.headers['content-type'] ?? 'none';
     done(
       new Refusal('invalid_message', `The content type has to be application/json; got ${type.slice(0, 100)}.`, {

@@ -16,6 +16,7 @@ import {
   setting,
   streamReplicas,
 } from '@intendant/runtime';
+import { readSlackClicks, type SlackClicks } from './slack-operators.js';
 
 export interface GatewayConfig {
   readonly databaseUrl: string;
@@ -26,6 +27,8 @@ export interface GatewayConfig {
   readonly previousSecrets: readonly string[];
   readonly services: KeyRing<ServiceIdentity>;
   readonly operators: KeyRing<OperatorIdentity>;
+  /** Null: nobody clicks in Slack. */
+  readonly slack: SlackClicks | null;
   readonly host: string;
   readonly port: number;
 }
@@ -37,6 +40,7 @@ export function readConfig(env: Environment): GatewayConfig {
   refuseUnknown(env);
   const host = setting(env, 'INTENDANT_HTTP_HOST') ?? '127.0.0.1';
   if (!isLoopback(host)) refuseOpenDoor(env, host);
+  const operators = parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? '');
   return {
     databaseUrl: required(env, 'INTENDANT_DATABASE_URL', 'postgres://intendant_app:secret@127.0.0.1:5432/intendant'),
     natsUrl: required(env, 'INTENDANT_NATS_URL', 'nats://127.0.0.1:4222'),
@@ -44,7 +48,8 @@ export function readConfig(env: Environment): GatewayConfig {
     tokenSecret: secret(env),
     previousSecrets: parsePreviousSecrets(setting(env, 'INTENDANT_TOKEN_SECRET_PREVIOUS')),
     services: parseServiceKeys(setting(env, 'INTENDANT_SERVICE_KEYS') ?? ''),
-    operators: parseOperatorKeys(setting(env, 'INTENDANT_OPERATOR_KEYS') ?? ''),
+    operators,
+    slack: readSlackClicks(setting(env, 'INTENDANT_SLACK'), operators),
     host,
     port: port(env, defaultPort),
   };

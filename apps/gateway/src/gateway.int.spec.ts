@@ -77,6 +77,7 @@ describe('the gateway', () => {
       'post /v1/runs',
       'post /v1/runs/{runId}/close',
       'post /v1/runs/{runId}/phase',
+      'post /v1/slack/interactions',
       'put /v1/pauses',
     ]);
     const submit = paths['/v1/intents']?.['post'];

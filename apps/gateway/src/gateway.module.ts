@@ -16,6 +16,7 @@ import { OperatorController } from './operator.controller.js';
 import { PausesController } from './pauses.controller.js';
 import { ProblemFilter } from './problem.filter.js';
 import { RunsController } from './runs.controller.js';
+import { SlackController, slackClicks } from './slack.controller.js';
 import { SubmitController } from './submit.controller.js';
 
 /** Needs Store and Bus from the application around it. */
@@ -29,7 +30,7 @@ export class GatewayModule {
   static readonly serverOptions = earlyErrors;
 
   static forRoot(
-    config: Pick<GatewayConfig, 'tokenSecret' | 'previousSecrets' | 'services' | 'operators'>,
+    config: Pick<GatewayConfig, 'tokenSecret' | 'previousSecrets' | 'services' | 'operators' | 'slack'>,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -43,6 +44,7 @@ export class GatewayModule {
         OperatorController,
         PausesController,
         HintsController,
+        SlackController,
       ],
       providers: [
         {
@@ -52,6 +54,7 @@ export class GatewayModule {
             return new Authentication(config.services, tokens, config.operators);
           },
         },
+        { provide: slackClicks, useValue: config.slack },
         { provide: APP_FILTER, useClass: ProblemFilter },
       ],
     };

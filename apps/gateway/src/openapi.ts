@@ -24,6 +24,7 @@ function describe(app: NestFastifyApplication, gateway: Type): OpenAPIObject {
     .addBearerAuth(bearer('Service key of a trusted agent runtime.'), 'serviceKey')
     .addBearerAuth(bearer('Run token of an agent.', 'JWT'), 'runToken')
     .addBearerAuth(bearer('Operator key of a person, with roles.'), 'operatorKey')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Slack-Signature' }, 'slackSignature')
     .build();
   const config = { ...base, components: { ...base.components, schemas } };
   return SwaggerModule.createDocument(app, config, { include: [gateway, HealthModule] });

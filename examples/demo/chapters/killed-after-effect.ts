@@ -24,7 +24,7 @@ export async function killedAfterEffect(story: Story): Promise<void> {
 
   const { pid } = readInstallation();
   process.kill(pid, 'SIGKILL');
-  narrator.tell('SIGKILL', `to process ${pid}, which hosts all five services`);
+  narrator.tell('SIGKILL', `to process ${pid}, which hosts all services`);
   const broken = (await first) === null;
   expect(broken, 'refund-killed: the first call is cut off by the kill');
   if (broken) narrator.tell('agent', 'thinks: the connection broke, so nothing happened; once more');

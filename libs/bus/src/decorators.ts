@@ -6,7 +6,7 @@ import type { DurableSpec } from './topology.js';
 /** Marks the handlers that {@link NatsStrategy} serves. */
 export const natsTransport = Symbol('intendant.nats');
 
-export interface WorkOptions extends Omit<DurableSpec, 'subject'> {
+export interface WorkOptions extends Omit<DurableSpec, 'subject' | 'optional'> {
   /** Handlers running at once in this process. */
   readonly concurrency: number;
 }

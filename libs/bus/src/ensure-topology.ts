@@ -75,7 +75,13 @@ async function ensureConsumer(manager: JetStreamManager, spec: DurableSpec): Pro
     () => manager.consumers.info(spec.stream, spec.durable),
     () => manager.consumers.add(spec.stream, config),
   );
-  return compare(`consumer ${spec.stream}/${spec.durable}`, config, info.config);
+  const resource = `consumer ${spec.stream}/${spec.durable}`;
+  if (spec.optional === undefined) return compare(resource, config, info.config);
+  // Where it began is its own past and cannot be changed; the place it has reached stays.
+  const { opt_start_time: _, ...wanted } = config;
+  if (compare(resource, wanted, info.config).length === 0) return [];
+  const updated = await manager.consumers.update(spec.stream, spec.durable, wanted);
+  return compare(resource, wanted, updated.config);
 }
 
 async function getOrAdd<T>(get: () => Promise<T>, add: () => Promise<T>): Promise<T> {

@@ -11,4 +11,5 @@ export { PassThroughFilter } from './pass-through.filter.js';
 export type { Outgoing, PublishResult } from './publisher.js';
 export type { Reply, RequestOptions } from './request.js';
 export { errorHeader } from './request-server.js';
+export { type ServedWork, serveWork } from './serve-work.js';
 export { type DurableSpec, durables, type StreamSpec, type Topology, topology } from './topology.js';

@@ -11,6 +11,8 @@ export interface WorkMessage {
   readonly id: string;
   /** When the server stored it, in ms since the epoch. */
   readonly storedAt: number;
+  /** How often it was delivered, this time included. After a failure of the server it may start again. */
+  readonly deliveries: number;
   readonly subject: string;
   readonly payload: Uint8Array;
   readonly headers: MessageHeaders;

@@ -4,8 +4,8 @@ import type { Bus } from './bus.js';
 import { type Endpoint, natsTransport } from './decorators.js';
 import type { HintMessage, RpcRequest, WorkMessage } from './messages.js';
 import { RequestServer } from './request-server.js';
-import { startWatchdog } from './watchdog.js';
-import { WorkLoop } from './work-loop.js';
+import { serveWork } from './serve-work.js';
+import type { WatchdogOptions } from './watchdog.js';
 
 export interface NatsStrategyOptions {
   readonly bus: Bus;
@@ -75,9 +75,9 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     switch (endpoint.kind) {
       case 'work': {
         const { kind: _, concurrency, ...durable } = endpoint;
-        const loop = new WorkLoop(bus, { ...durable, subject }, concurrency, (message) => call(handler, message));
-        await loop.start();
-        this.stops.push(() => loop.stop(), startWatchdog(bus, loop, this.watchdog()));
+        const spec = { ...durable, subject };
+        const handle = (message: WorkMessage) => call(handler, message);
+        this.stops.push(await serveWork(bus, { spec, concurrency, handle }, this.watchdog()));
         return;
       }
       case 'request': {
@@ -94,13 +94,9 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     }
   }
 
-  private watchdog() {
-    const onStuck = (reason: string) => {
-      this.logger.error(`${reason}; stopping, to be started again`);
-      if (this.options.onStuck) this.options.onStuck(reason);
-      else process.kill(process.pid, 'SIGTERM');
-    };
-    return { everyMs: this.options.watchdogMs ?? 30_000, onStuck };
+  private watchdog(): Partial<WatchdogOptions> {
+    const { watchdogMs, onStuck } = this.options;
+    return { ...(watchdogMs !== undefined && { everyMs: watchdogMs }), ...(onStuck && { onStuck }) };
   }
 
   private async stop(): Promise<void> {

@@ -111,6 +111,29 @@ describe('topology', () => {
     expect((await manager.streams.info(streams.work)).created).toBe(created);
   });
 
+  it('lets a durable that is there because of a setting follow it, and keeps its place', async () => {
+    await ensureTopology(connection);
+    const manager = await jetstreamManager(connection);
+    const optional = (since: number) => ({ since: new Date(since), forgottenAfterMs: 3_600_000 });
+    const ensure = (subject: readonly string[], since: number, ackWaitMs = 15_000) => {
+      const spec = { stream: streams.events, durable: 'told', subject, ackWaitMs, optional: optional(since) };
+      return ensureTopology(connection, { streams: [], durables: [spec] });
+    };
+    const info = () => manager.consumers.info(streams.events, 'told');
+    await ensure(['intendant.events.*.*.*.denied'], 1_000);
+    const { created } = await info();
+    await ensure(['intendant.events.acme.*.*.denied', 'intendant.events.acme.*.*.failed'], 2_000, 20_000);
+    expect(await info()).toMatchObject({
+      created,
+      config: {
+        filter_subjects: ['intendant.events.acme.*.*.denied', 'intendant.events.acme.*.*.failed'],
+        ack_wait: nanos(20_000),
+        opt_start_time: '1970-01-01T00:00:01Z',
+        inactive_threshold: nanos(3_600_000),
+      },
+    });
+  });
+
   it('may be ensured by many processes at once', async () => {
     await Promise.all(Array.from({ length: 8 }, () => ensureTopology(connection)));
     expect((await (await jetstreamManager(connection)).streams.names().next()).length).toBe(3);

@@ -23,15 +23,22 @@ export type StreamSpec = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'su
 export interface DurableSpec {
   readonly stream: string;
   readonly durable: string;
-  /** Filter; may hold wildcards, which the server matches. */
-  readonly subject: string;
+  /** Filter; may hold wildcards, which the server matches. Several must not overlap. */
+  readonly subject: string | readonly string[];
   /** After this long without an acknowledgement or a sign of work the server delivers again. */
   readonly ackWaitMs: number;
   /**
    * Unacknowledged messages over all replicas; each replica bounds itself by its concurrency. A message that waits
-   * for its redelivery counts too, so a bound near the concurrency lets a few failing messages block all others.
+   * for its redelivery counts too, so a bound near the concurrency lets a few failing messages block all others. -1: none.
    */
   readonly maxAckPending?: number;
+  /** There because of a setting; such a durable follows what the setting says now. */
+  readonly optional?: {
+    /** Where it begins in the stream, when it is created. */
+    readonly since: Date;
+    /** The server forgets it when nobody has pulled from it for this long. */
+    readonly forgottenAfterMs: number;
+  };
 }
 
 export interface Topology {
@@ -114,14 +121,23 @@ export const topology: Topology = {
 export function consumerConfig(spec: DurableSpec): Partial<ConsumerConfig> & { durable_name: string } {
   return {
     durable_name: spec.durable,
-    filter_subject: spec.subject,
+    ...(typeof spec.subject === 'string' ? { filter_subject: spec.subject } : { filter_subjects: [...spec.subject] }),
     ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
+    ...beginning(spec),
     replay_policy: ReplayPolicy.Instant,
     ack_wait: nanos(spec.ackWaitMs),
     max_ack_pending: spec.maxAckPending ?? 10_000,
     // Attempts are counted in PostgreSQL. An exhausted message would lie idle with nobody told, and `backoff` is
     // left out because it distorts the delay of a negative acknowledgement.
     max_deliver: -1,
+  };
+}
+
+function beginning({ optional }: DurableSpec): Partial<ConsumerConfig> {
+  if (optional === undefined) return { deliver_policy: DeliverPolicy.All };
+  return {
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: optional.since.toISOString(),
+    inactive_threshold: nanos(optional.forgottenAfterMs),
   };
 }

@@ -30,6 +30,10 @@ export class WorkInHand implements WorkMessage {
     return Math.floor(this.message.info.timestampNanos / 1_000_000);
   }
 
+  get deliveries(): number {
+    return this.message.info.deliveryCount;
+  }
+
   ack(): void {
     this.answer(() => this.message.ack());
   }

@@ -58,10 +58,12 @@ describe('durable work', () => {
     await eventually(async () => expect(await state()).toMatchObject({ num_ack_pending: 0, num_pending: 0 }));
   });
 
-  it('tells which stored message it is, on every delivery the same, and when it was stored', async () => {
+  it('tells which stored message it is, on every delivery the same, when it was stored, and how often it came', async () => {
     const seen: { id: string; storedAt: number }[] = [];
+    const deliveries: number[] = [];
     await serve((message) => {
       const { id, storedAt } = message;
+      deliveries.push(message.deliveries);
       if (seen.push({ id, storedAt }) === 1) message.later(10);
     });
     const before = Date.now();
@@ -69,9 +71,23 @@ describe('durable work', () => {
     const after = Date.now();
     await eventually(() => expect(seen).toHaveLength(2));
     expect(seen[0]).toEqual(seen[1]);
+    expect(deliveries).toEqual([1, 2]);
     expect(seen[0]?.id).toMatch(/^INTENDANT_WORK:\d+$/);
     expect(seen[0]?.storedAt).toBeGreaterThanOrEqual(before);
     expect(seen[0]?.storedAt).toBeLessThanOrEqual(after);
+  });
+
+  it('brings back a message that was put off for longer than the server waits for acknowledgements when it is due', async () => {
+    const seen: number[] = [];
+    await serve(
+      (message) => {
+        if (seen.push(performance.now()) === 1) message.later(1_200);
+      },
+      { ackWaitMs: 200 },
+    );
+    await publish('a');
+    await eventually(() => expect(seen).toHaveLength(2));
+    expect((seen[1] ?? 0) - (seen[0] ?? 0)).toBeGreaterThan(1_150);
   });
 
   it('acknowledges early when the handler says so, and still counts the handler as running', async () => {

@@ -15,6 +15,9 @@ const published: ReadonlySet<EventType> = new Set<EventType>([
   'corrected',
 ]);
 
+/** Last words of the types of public events, `progress` included. */
+export const publicEventNames: readonly string[] = [...published, 'progress'];
+
 /** CloudEvents 1.0, structured mode (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md). */
 export interface IntentCloudEvent {
   readonly specversion: '1.0';

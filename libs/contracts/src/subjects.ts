@@ -22,6 +22,8 @@ export const subjects = {
   hintChanged: 'intendant.hint.changed',
   /** Core NATS, may be lost: intents whose open attempt is to be aborted, as a JSON list of ids. */
   hintCancel: 'intendant.hint.cancel',
+  /** Core NATS, may be lost: an answer for whoever clicked in Slack. */
+  hintSlackAnswer: 'intendant.hint.slack_answer',
   rpcSubmit: 'intendant.rpc.submit',
   rpcReplayMessage: 'intendant.rpc.replay_message',
   rpcReconcile: 'intendant.rpc.reconcile',

@@ -26,6 +26,9 @@ const known = {
   INTENDANT_EGRESS_HOSTS: { secret: false },
   INTENDANT_EGRESS_PRIVATE: { secret: false },
   INTENDANT_CREDENTIALS: { secret: true },
+  INTENDANT_PUBLIC_URL: { secret: false },
+  INTENDANT_WEBHOOKS: { secret: true },
+  INTENDANT_SLACK: { secret: true },
   INTENDANT_LOG_LEVEL: { secret: false },
   INTENDANT_FAULT: { secret: false },
 } as const;

@@ -4,6 +4,7 @@ export { type Misfit, misfits, openUpstreams, readUpstreamConfig, type UpstreamC
 export { parseCredentials } from './credential-rules.js';
 export { Egress, EgressRefused } from './egress.js';
 export { type EgressRules, readEgressRules } from './egress-rules.js';
+export { type Letter, Postman, type Reply } from './post.js';
 export { stateChanged } from './state-token.js';
 export { type StatusRule, statusTable } from './status-table.js';
 export { Upstreams, type UpstreamsOptions } from './upstreams.js';
