@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Approvals, Approver, IntentEvent, Verification } from '@intendant/intent';
+import type { ApprovalRequest, Approvals, Approver, Intent, IntentEvent, Verification } from '@intendant/intent';
 import { demand } from './broken.js';
 import type { Entry } from './step.js';
 
@@ -68,10 +68,16 @@ export function lookAt(asks: Asks, files: Files, { approvals, version }: Looked)
   const { requests } = approvals;
   const matching = requests.filter(({ digest }) => isBy(files, digest)).map(({ digest }) => digest);
   const newest = requests.at(-1) as ApprovalRequest;
-  const fits = matching.includes(newest.digest);
-  const differs = fits ? [] : ['the tool file'];
-  const renewed = fits ? null : requestOf(asks, files, version + 1, newest.expiresAt);
+  const differs = matching.includes(newest.digest) ? [] : ['the tool file'];
+  const renewed = matching.length > 0 ? null : requestOf(asks, files, version + 1, newest.expiresAt);
   return { files, verified: { version, matching, differs, renewed } };
+}
+
+/** One no of somebody who was asked is enough until something may have happened, whoever has agreed before. */
+export function mayRefuse({ name }: Approver, intent: Intent | null): boolean {
+  const isOpen = intent?.state === 'awaiting_approval' || intent?.state === 'authorized';
+  const mayHaveRun = intent?.attempts.some(({ verdict }) => verdict !== 'not_executed') ?? false;
+  return isOpen && !mayHaveRun && entitled.has(name);
 }
 
 interface Looked {

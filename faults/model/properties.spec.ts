@@ -1,6 +1,6 @@
 import { decide } from '@intendant/intent';
 import { describe, expect, it } from 'vitest';
-import { brokenRules } from './broken-rules.spec-helper.js';
+import { brokenApprovals, brokenRules } from './broken-rules.spec-helper.js';
 import { properties } from './layer.js';
 import { allProperties } from './properties.js';
 import type { Decide } from './step.js';
@@ -25,7 +25,7 @@ function firstBroken(rules: Decide, seed: number) {
 }
 
 describe('it is noticed when', () => {
-  it.each(Object.entries(brokenRules))('%s', (_, rules) => {
+  it.each(Object.entries({ ...brokenRules, ...brokenApprovals }))('%s', (_, rules) => {
     const seed = anySeed();
     const broken = firstBroken(rules, seed);
     expect(broken?.found.violation).toMatchObject({ rule: expect.any(String), message: expect.any(String) });

@@ -9,7 +9,7 @@ import {
 } from '@intendant/intent';
 import type { TimelineLine } from '../history/violation.js';
 import { demand } from './broken.js';
-import { type Asks, checkAgreed, type Files, type Look, lookAt, people, requestOf } from './people.js';
+import { type Asks, checkAgreed, type Files, type Look, lookAt, mayRefuse, people, requestOf } from './people.js';
 import { proposalOf } from './proposal.js';
 import { type Decide, type Entry, foldsTo, step } from './step.js';
 import { dangerousState, fateOf, told } from './story.js';
@@ -121,7 +121,7 @@ export class Simulation {
         this.answerPeople(action);
         return;
       case 'withdraw':
-        this.execute({ type: 'withdraw', by: this.pick(people, action.who)?.name ?? '' });
+        this.takeBack(this.pick(people, action.who)?.name ?? '');
         return;
       case 'look':
         this.look();
@@ -225,7 +225,19 @@ export class Simulation {
     const digest = (of === null ? requests.at(-1) : this.pick(requests, of))?.digest ?? 'none';
     if (!approver) return false;
     if (type === 'approve') return this.execute({ type, approver, digest });
-    return this.execute({ type, approver, digest: of === null ? null : digest, reason: 'no' });
+    const counts = of === null && mayRefuse(approver, this.intent);
+    const accepted = this.execute({ type, approver, digest: of === null ? null : digest, reason: 'no' });
+    demand(!counts || this.intent?.state === 'denied', 'I15', `the refusal of ${approver.name} changed nothing`);
+    return accepted;
+  }
+
+  /** What was given and not used counts as not given from then on. */
+  private takeBack(by: string): void {
+    const { intent } = this;
+    const counts =
+      mayRefuse({ name: by, roles: [], groups: [] }, intent) && intent?.approvals?.given.some((g) => g.by === by);
+    const accepted = this.execute({ type: 'withdraw', by });
+    demand(!counts || accepted, 'I15', `${by} could not take an approval back`);
   }
 
   private look(): Look | null {

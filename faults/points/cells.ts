@@ -13,6 +13,8 @@ export type Way =
   | 'publish'
   /** Agents submit, and cancel at once. */
   | 'cancel'
+  /** Agents submit what needs a person, and somebody agrees to it. */
+  | 'approve'
   /** What a dispatcher could not publish is left to the relay. */
   | 'leave'
   /** It is told to stop while agents submit. */
@@ -47,10 +49,15 @@ const visits: readonly Visit[] = [
   { role: 'policy', point: 'policy.before_ack', way: 'publish' },
   { role: 'gateway', point: 'door.before_append', way: 'cancel' },
   { role: 'gateway', point: 'door.after_append', way: 'cancel' },
+  { role: 'gateway', point: 'door.before_append', way: 'approve' },
+  { role: 'gateway', point: 'door.after_append', way: 'approve' },
+  { role: 'gateway', point: 'gateway.before_reply', way: 'approve' },
   { role: 'outbox-relay', point: 'relay.after_claim', way: 'leave' },
   { role: 'outbox-relay', point: 'bus.before_ack', way: 'leave' },
   { role: 'outbox-relay', point: 'relay.after_publish', way: 'leave' },
   { role: 'dispatcher', point: 'dispatcher.after_ring', way: 'submit' },
+  { role: 'dispatcher', point: 'dispatcher.after_preview', way: 'approve' },
+  { role: 'dispatcher', point: 'dispatcher.after_verify', way: 'approve' },
   { role: 'dispatcher', point: 'door.before_append', way: 'submit' },
   { role: 'dispatcher', point: 'dispatcher.before_ack', way: 'submit', both: true },
   { role: 'dispatcher', point: 'dispatcher.after_start', way: 'submit', both: true },
@@ -90,6 +97,7 @@ export const cells: readonly Cell[] = visits.flatMap(({ role, point, way, nth = 
 export function nameOf({ role, point, nth, way, action, executed }: Cell): string {
   const words = [role, nth === 1 ? point : `${point}:${nth}`, action];
   if (way === 'publish') words.push('published');
+  if (way === 'approve') words.push('approved');
   if (executed !== null) words.push(executed ? 'executed' : 'not executed');
   return words.join(' ');
 }
@@ -98,7 +106,8 @@ export function nameOf({ role, point, nth, way, action, executed }: Cell): strin
  * The tools whose calls are in hand. A process that is stopped after its last look at the lease sends when it goes on,
  * whatever has become of the attempt meanwhile; only a key that the upstream remembers helps then (docs/outcomes.md).
  */
-export function toolsOf({ point, action }: Cell): readonly ToolKind[] {
+export function toolsOf({ point, action, way }: Cell): readonly ToolKind[] {
+  if (way === 'approve') return ['agreed'];
   const onItsWay = point === 'dispatcher.after_send' && action === 'pause';
   return onItsWay ? ['keyed', 'conditional', 'keyonly', 'read'] : ['keyed', 'searched', 'keyonly', 'read'];
 }

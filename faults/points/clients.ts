@@ -15,6 +15,13 @@ export interface Call {
   readonly tool: ToolKind;
 }
 
+/** What a person sees of an approval, as far as it matters here. */
+interface Card {
+  readonly status: string;
+  readonly digest: string;
+  readonly preview: { readonly kind: string } | null;
+}
+
 /** Agents that send the same step again until somebody answers; all in one run. */
 export class Clients {
   private constructor(
@@ -88,11 +95,33 @@ export class Clients {
     }
   }
 
+  /** Once what would change is known; at the gateway of that name first. Resolves when it waits for nobody any more. */
+  async approve(name: ReplicaName, intentId: string, { ref, tool }: Call): Promise<void> {
+    const { gatewayUrls, operatorKey } = this.installation;
+    const first = name.startsWith('gateway') ? gatewayUrls[Number(name.slice(name.indexOf('/') + 1))] : undefined;
+    const about = this.about(ref, tool, 'approve', 'http');
+    const path = `/v1/approvals/${intentId}`;
+    for (let at = first ? { gateway: first } : {}; ; at = {}) {
+      const card = await this.channel
+        .call<Card>('GET', path, operatorKey, { signal: AbortSignal.timeout(patienceMs) })
+        .then(({ status, body }) => (status === 200 ? body : null))
+        .catch(() => null);
+      if (card !== null && card.status !== 'awaiting_approval') return;
+      if (card !== null && card.preview?.kind !== 'asked') {
+        const { digest } = card;
+        await this.log.ask(about, patienceMs, (signal) =>
+          this.channel.ask('POST', `${path}/approve`, operatorKey, { body: { digest }, signal, ...at }),
+        );
+      }
+      await pause(againMs, undefined, { signal: this.signal });
+    }
+  }
+
   private message(ref: string, tool: ToolKind) {
     return { tool: toolName(tool), args: { ref, amount: 1 }, stepId: ref };
   }
 
-  private about(ref: string, tool: ToolKind, operation: 'submit' | 'cancel', via: About['via']): About {
+  private about(ref: string, tool: ToolKind, operation: 'submit' | 'cancel' | 'approve', via: About['via']): About {
     const hash = operation === 'submit' ? argsHash({ ref, amount: 1 }) : null;
     return { operation, via, ref, tool: toolName(tool), runId: this.run.runId, stepId: ref, argsHash: hash };
   }

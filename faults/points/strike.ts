@@ -101,5 +101,6 @@ async function make(call: Call, { way }: Cell, victim: ReplicaName, clients: Cli
   if (way === 'publish') return clients.publish(call);
   const intentId = await clients.submit(call);
   if (way === 'cancel') await clients.cancel(victim, intentId, call);
+  if (way === 'approve') await clients.approve(victim, intentId, call);
   return intentId;
 }

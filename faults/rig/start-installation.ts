@@ -76,7 +76,7 @@ async function assemble(
     INTENDANT_TOKEN_SECRET: randomBytes(32).toString('hex'),
     INTENDANT_APPROVAL_SECRET: randomBytes(32).toString('hex'),
     INTENDANT_SERVICE_KEYS: `rig@${tenant}=${sha256(keys.service)}`,
-    INTENDANT_OPERATOR_KEYS: `rig@*:viewer+operator=${sha256(keys.operator)}`,
+    INTENDANT_OPERATOR_KEYS: `rig@*:viewer+operator+approver=${sha256(keys.operator)}`,
     INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
     INTENDANT_LOG_LEVEL: 'info',
     ...nats.serviceEnvironment,

@@ -22,6 +22,8 @@ export const rigTools = [
   { kind: 'parts', path: '/plain/parts', weight: 4, lookup: true },
   { kind: 'hinted', path: '/effects/hinted', weight: 8, lookup: true },
   { kind: 'missing', path: '', weight: 1, lookup: false },
+  // Nobody agrees to anything in a round; the fault points have somebody who does.
+  { kind: 'agreed', path: '/effects/agreed', weight: 0, lookup: true },
 ] as const satisfies readonly RigTool[];
 
 export type ToolKind = (typeof rigTools)[number]['kind'];
@@ -32,7 +34,7 @@ export function pathOf(kind: ToolKind): string {
   return rigTools.find((tool) => tool.kind === kind)?.path ?? '';
 }
 
-export const toolKinds: readonly ToolKind[] = rigTools.map(({ kind }) => kind);
+export const toolKinds: readonly ToolKind[] = rigTools.filter(({ weight }) => weight > 0).map(({ kind }) => kind);
 
 export function someTool(random: Random, among: readonly ToolKind[]): ToolKind {
   return random.weighted(rigTools.filter(({ kind }) => among.includes(kind))).kind;
