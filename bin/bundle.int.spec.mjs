@@ -18,6 +18,7 @@ it('shows the TypeScript in the stack of an error', () => {
     INTENDANT_NATS_URL: 'nats://127.0.0.1:1',
     INTENDANT_TOOLS_DIR: path.join(root, 'examples', 'tools'),
     INTENDANT_TOKEN_SECRET: 'x'.repeat(32),
+    INTENDANT_APPROVAL_SECRET: 'y'.repeat(32),
     DEMO_UPSTREAM_URL: 'http://127.0.0.1:1',
   };
   const { stdout, stderr } = spawnSync(process.execPath, ['--enable-source-maps', main('policy')], { env });

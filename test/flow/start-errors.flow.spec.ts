@@ -30,6 +30,7 @@ async function refusal(name: string, changes: Readonly<Record<string, string>>):
     INTENDANT_NATS_URL: nats.url,
     INTENDANT_TOOLS_DIR: ownTools,
     INTENDANT_TOKEN_SECRET: 'token-secret-of-the-flow-tests-0123456789',
+    INTENDANT_APPROVAL_SECRET: 'approval-secret-of-the-flow-tests-0123456789',
     INTENDANT_HTTP_PORT: '0',
     INTENDANT_EGRESS_PRIVATE: '127.0.0.0/8',
     DEMO_UPSTREAM_URL: 'http://127.0.0.1:9',
