@@ -43,28 +43,33 @@ export function gistOf(tool: ToolDefinition, place: Place & { readonly runId: st
   const { name, businessKey, similar, approval } = tool;
   const { tenant, sandbox, runId } = place;
   const fields = businessKey?.fields ?? similar?.fields ?? null;
-  const values = fields === null ? [plainly(args)] : fields.map((field) => valuesAt(args, field).map(plainly));
+  const values = fields === null ? [plainly(args)] : fields.map((field) => plainly(valuesAt(args, field)));
   const scope = approval.remember === 'run' ? [runId] : [];
   return sameness('gist', { tenant, sandbox, tool: name }, [...scope, ...values]);
 }
 
 /**
  * Without what changes the wording and not the meaning: case, white space, invisible characters, forms of letters, marks at
- * the end of a sentence, whether a number is written as text, and fields that say nothing.
+ * the end of a sentence, whether a number is written as text, and what says nothing.
  */
 function plainly(value: Json): Json {
-  if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') {
-    const visible = value.normalize('NFKC').replace(/[\p{Cf}\p{Cc}]+/gu, ' ');
-    return visible
-      .replace(/\s+/gu, ' ')
-      .toLowerCase()
-      .replace(/^ +|[\s.!?,;:]+$/gu, '');
-  }
-  if (value === null || typeof value === 'boolean') return value;
-  if (isList(value)) return value.map(plainly);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return plainText(value);
+  if (value === null) return null;
+  if (isList(value)) return value.map(plainly).filter(saysSomething);
   const said = Object.entries(value).map(([field, each]) => [field, plainly(each)] as const);
-  return Object.fromEntries(said.filter(([, each]) => each !== null && each !== ''));
+  return Object.fromEntries(said.filter(([, each]) => saysSomething(each)));
+}
+
+function plainText(text: string): string {
+  const visible = text.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]+|(?!\s)\p{Cc}/gu, '');
+  // Both ways, since some letters are one in upper case and two in lower case, or the other way round.
+  const even = visible.toUpperCase().toLowerCase().normalize('NFKC');
+  return even.replace(/[\s\u{2800}]+/gu, ' ').replace(/^ +|[ .!?,;:…。]+$/gu, '');
+}
+
+function saysSomething(value: Json): boolean {
+  return value !== null && value !== '' && (typeof value !== 'object' || Object.keys(value).length > 0);
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -138,7 +138,7 @@ export class ProposedCall {
   /** Somebody has said no to something in this run, or the tool remembers what was said anywhere. */
   private mayHaveBeenRefused(): boolean {
     const { run, tool, permitted } = this.proposed;
-    return permitted.allowed && tool.effect !== 'read' && (run.refused || tool.approval.remember === 'tenant');
+    return permitted.allowed && (run.refused || tool.approval.remember === 'tenant');
   }
 
   private callBy(facts: Facts | null): Call {
