@@ -36,17 +36,27 @@ export const agents: readonly Story[] = [
   {
     id: 'S05',
     what: 'an approve list contains one id twice, or in approve and reject',
-    waitsFor: 'approvals',
+    tests: [
+      ['stories-approvals', 'that names one intent twice approves it once (S05)'],
+      ['stories-approvals', 'that approves and refuses one intent is an error, and nothing of it is done (S05)'],
+      ['stories-approvals', 'refuses one without a word about its siblings (S05)'],
+    ],
   },
   {
     id: 'S06',
     what: 'two approvals race on two replicas',
-    waitsFor: 'approvals',
+    tests: [
+      ['stories-approvals', 'and agree on two gateways have it done once, and read the same (S06)'],
+      ['stories-approvals', 'and say yes and no get one outcome, which both of them are told (S06)'],
+    ],
   },
   {
     id: 'S07',
     what: 'a resume replays everything before the interrupt',
-    tests: [['stories-repeats', 'that is interrupted and resumed from its start does only what is new (S07)']],
+    tests: [
+      ['stories-repeats', 'that is interrupted and resumed from its start does only what is new (S07)'],
+      ['stories-approvals', 'that is resumed from its start after people have agreed does nothing again (S07)'],
+    ],
   },
   {
     id: 'S08',
