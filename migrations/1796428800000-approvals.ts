@@ -22,17 +22,21 @@ export class Approvals1796428800000 implements MigrationInterface {
         WHERE state IN ('awaiting_approval', 'unknown', 'accepted', 'dead_lettered')`);
     await runner.query("CREATE INDEX intents_awaiting ON intents (tenant, id) WHERE state = 'awaiting_approval'");
     await runner.query("CREATE INDEX intents_refused ON intents (gist, id) WHERE reason = 'approval_refused'");
-    await runner.query('CREATE INDEX intents_granted ON intents (grant_id) WHERE grant_id IS NOT NULL');
+    await runner.query('CREATE INDEX intents_granted ON intents (grant_id) WHERE held AND grant_id IS NOT NULL');
     await runner.query(`
       CREATE TABLE grants (
         id text COLLATE "C" PRIMARY KEY,
         tenant text NOT NULL,
         tool text NOT NULL,
+        tool_version integer NOT NULL,
+        sandbox boolean NOT NULL,
         condition text,
         max_uses integer NOT NULL CHECK (max_uses >= 1),
         max_cost bigint,
         user_id text,
         given_by text NOT NULL,
+        giver_roles text[] NOT NULL,
+        giver_groups text[] NOT NULL,
         reason text NOT NULL,
         given_at timestamptz NOT NULL DEFAULT clock_timestamp(),
         expires_at timestamptz NOT NULL,

@@ -32,11 +32,15 @@ CREATE TABLE grants (
   id text COLLATE "C" NOT NULL,
   tenant text NOT NULL,
   tool text NOT NULL,
+  tool_version integer NOT NULL,
+  sandbox boolean NOT NULL,
   condition text,
   max_uses integer NOT NULL,
   max_cost bigint,
   user_id text,
   given_by text NOT NULL,
+  giver_roles text[] NOT NULL,
+  giver_groups text[] NOT NULL,
   reason text NOT NULL,
   given_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   expires_at timestamp with time zone NOT NULL,
@@ -187,7 +191,7 @@ CREATE INDEX intents_alike ON public.intents USING btree (likeness, recorded_at)
 CREATE INDEX intents_awaiting ON public.intents USING btree (tenant, id) WHERE (state = 'awaiting_approval'::text);
 CREATE INDEX intents_dead ON public.intents USING btree (tenant, id) WHERE (state = 'dead_lettered'::text);
 CREATE INDEX intents_due ON public.intents USING btree (state, wake_at) WHERE (wake_at IS NOT NULL);
-CREATE INDEX intents_granted ON public.intents USING btree (grant_id) WHERE (grant_id IS NOT NULL);
+CREATE INDEX intents_granted ON public.intents USING btree (grant_id) WHERE (held AND (grant_id IS NOT NULL));
 CREATE INDEX intents_of_run ON public.intents USING btree (run_id, id);
 CREATE INDEX intents_refused ON public.intents USING btree (gist, id) WHERE (reason = 'approval_refused'::text);
 CREATE INDEX intents_unclear ON public.intents USING btree (run_id) WHERE (state = ANY (ARRAY['awaiting_approval'::text, 'unknown'::text, 'accepted'::text, 'dead_lettered'::text]));

@@ -1,7 +1,16 @@
 import { newRequest, type Seals } from '@intendant/approvals';
 import type { Facts, Permit, Session, ToolDefinition } from '@intendant/contracts';
 import { type Command, type DroppedField, type JsonObject, type Proposal, takenBy } from '@intendant/intent';
-import { type Call, type NamedIdentifier, type NamedRate, propose, rule, type Verdict } from '@intendant/policy';
+import {
+  type Call,
+  grantFor,
+  mayBeGranted,
+  type NamedIdentifier,
+  type NamedRate,
+  propose,
+  rule,
+  type Verdict,
+} from '@intendant/policy';
 import { newId } from '@intendant/runtime';
 import type { Addressed, Run } from '@intendant/store';
 import { fingerprint, intentKey, type ToolIntentMessage } from '@intendant/tools';
@@ -84,6 +93,7 @@ export class ProposedCall {
           ...{ runId: run.id, revision: run.revision, rates: this.rates, past },
           exact: past || first.kind === 'ask' || tool.similar?.mode === 'approve',
           gist,
+          grantsFor: this.mayBeAsked(past, first) ? { tenant: session.tenant, tool: tool.name } : null,
           alikeForMs: tool.similar?.windowMs ?? null,
           identifiers: this.identifiers.map(({ digest }) => digest),
         },
@@ -120,9 +130,22 @@ export class ProposedCall {
     }
   }
 
-  private asking({ demands, reasons }: Extract<Verdict, { kind: 'ask' }>, { now, alike }: Facts): Recording {
+  /** Nobody but facts, which are not there yet, makes of anything else a question to people. */
+  private mayBeAsked(past: boolean, first: Verdict): boolean {
+    return (past || first.kind === 'ask') && mayBeGranted(this.proposed);
+  }
+
+  private asking(verdict: Extract<Verdict, { kind: 'ask' }>, facts: Facts): Recording {
+    const { demands, reasons } = verdict;
     const { run, tool } = this.proposed;
-    const proposal = { ...this.proposal, gist: this.gist };
+    const allows = (condition: string) => this.written.allows(condition, this.question(facts));
+    const grant = grantFor(this.callBy(facts), demands, facts.grants, allows);
+    const proposal = { ...this.proposal, gist: this.gist, ...(grant && { grant: grant.id }) };
+    if (grant) {
+      const inputs = { grant: grant.id, givenBy: grant.givenBy, demandedBy: demands.map(({ rule }) => rule) };
+      return { type: 'record', proposal, ruling: { allow: true, reasons: { ...reasons, rule: 'grant', inputs } } };
+    }
+    const { now, alike } = facts;
     const expiresAt = Math.min(Math.floor(now) + tool.approval.ttlMs, run.expiresAt);
     const question = { proposal, tool, policy: this.written.version, demands, expiresAt, nonce: newId() };
     const request = newRequest({ ...question, alike: alike?.intentId ?? null }, this.seals);

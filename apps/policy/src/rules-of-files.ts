@@ -9,6 +9,7 @@ import {
   patternMistake,
   type Restriction as ReadRestriction,
   type Facts as RuleFacts,
+  refusalBy,
   restrictionNeverRight,
   restrictionOfRun,
   restrictionsOf,
@@ -31,6 +32,10 @@ export function rulesOfFiles(set: PolicySet): WrittenRules {
   };
   return {
     version: set.version,
+    allows: (allow, question) => {
+      const condition = ready({ tools: [question.tool.name], allow, message: '' }, 0);
+      return refusalBy([condition], factsOf(question)) === null;
+    },
     costOf: costOfCall,
     rateOf: (tenant) => set.rates(tenant).perTenant,
     needRun: (tenant, { name }) => needsRun(set, tenant, name),

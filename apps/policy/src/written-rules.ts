@@ -35,4 +35,6 @@ export interface WrittenRules {
   /** Whether what they say of this tool depends on what the run has done. */
   needRun(tenant: string, tool: ToolDefinition): boolean;
   judge(question: Question): Written;
+  /** Whether a condition over `args`, `session` and `tool` is true of a call; one that cannot be evaluated is not. */
+  allows(condition: string, question: Question): boolean;
 }

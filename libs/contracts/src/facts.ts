@@ -30,6 +30,22 @@ export interface Refused {
   readonly reason: string;
 }
 
+/** A grant in force, as admission knows it. */
+export interface StandingGrant {
+  readonly id: string;
+  readonly toolVersion: number;
+  readonly when: string | null;
+  readonly user: string | null;
+  readonly sandbox: boolean;
+  readonly givenBy: string;
+  /** Of the giver, when it was given. */
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly usesLeft: number;
+  /** Millionths of a unit; null: no limit. */
+  readonly costLeft: number | null;
+}
+
 /** What decisions about a new intent go by, as of one moment. The store knows it, the rules of admission read it. */
 export interface Facts {
   /** Ms since the epoch, on the database clock. */
@@ -63,6 +79,8 @@ export interface Facts {
   readonly found: ReadonlyMap<string, ReadonlySet<string>>;
   /** The first of its kind that a person has refused; null: none, or nobody asked. */
   readonly refused: Refused | null;
+  /** Those for its tool, the one that is over first first; empty where nobody asked. */
+  readonly grants: readonly StandingGrant[];
   /** Intents of the run that are not over. */
   readonly open: readonly (Other & {
     readonly tool: string;

@@ -3,6 +3,7 @@ export * from './budgets.js';
 export * from './duration.js';
 export * from './errors.js';
 export * from './facts.js';
+export * from './grant.js';
 export * from './ids.js';
 export * from './lifetimes.js';
 export * from './opened-run.js';

@@ -107,7 +107,11 @@ function isWaiting(intent: Intent): intent is In<'awaiting_approval' | 'authoriz
   return intent.state === 'awaiting_approval' || intent.state === 'authorized';
 }
 
-function isEntitled({ roles, groups }: Approver, request: ApprovalRequest): boolean {
+/** Of each list that is not empty, the person has one. */
+export function isEntitled(
+  { roles, groups }: Pick<Approver, 'roles' | 'groups'>,
+  request: Pick<ApprovalRequest, 'roles' | 'groups'>,
+): boolean {
   const has = (own: readonly string[], wanted: readonly string[]) =>
     wanted.length === 0 || wanted.some((each) => own.includes(each));
   return has(roles, request.roles) && has(groups, request.groups);

@@ -6,12 +6,14 @@ export {
   type Demand,
   givenTo,
   isComplete,
+  isSamePerson,
   newestOf,
   type Preview,
   type Verification,
 } from './approval.js';
 export * from './commands.js';
 export { decide } from './decide.js';
+export { isEntitled } from './decide-approval.js';
 export * from './events.js';
 export { evolve, fold, IllegalTransition } from './evolve.js';
 export { safeResendUntil, unproven } from './follow-up.js';

@@ -28,7 +28,7 @@ function call(over: Partial<Omit<Call, 'tool'>> & { readonly tool?: Partial<Tool
 }
 const facts = (over: Partial<Facts> = {}): Facts => ({
   ...{ now: 100_000, run: null, holder: null, tokens: new Map(), alike: null, found: new Map() },
-  ...{ refused: null, open: [] },
+  ...{ refused: null, grants: [], open: [] },
   ...over,
 });
 const alike = { intentId: 'i0', runId: 'run_0', state: 'committed', at: 58_000 } as const;

@@ -51,6 +51,18 @@ describe('of what was decided', () => {
     ]);
   });
 
+  test('an allowance by a grant is a demand for approval that was met, by whoever made it', () => {
+    const asks = rule('args.n > 10', 'require_approval');
+    const by = (...demandedBy: string[]) => ({
+      reasons: { policy: 'p', rule: 'grant', inputs: { grant: 'g1', givenBy: 'pat', demandedBy } },
+    });
+    expect(words([one(asks, by('new')), one(none, by('new')), one(none, by('approval'))])).toEqual([
+      'unchanged',
+      'require_approval → allow',
+      'unchanged',
+    ]);
+  });
+
   test('a denial by rules is an allowance without them, and one that asked for a person is its own kind', () => {
     for (const [set, from] of [
       [large, 'deny'],

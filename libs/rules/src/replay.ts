@@ -56,8 +56,12 @@ export function replay(
   return new Map(decisions.map((decision) => [decision, judging.judge(decision)]));
 }
 
-/** What was decided; before anybody could be asked, a demand for approval was recorded as the denial that it came to. */
-export function kindOf({ decision, wouldAllow }: RecordedDecision): Kind {
+/**
+ * What was decided: for a person, too, where a grant stood in for one. Before anybody could be asked, a demand for approval was
+ * recorded as the denial that it came to.
+ */
+export function kindOf({ decision, wouldAllow, reasons }: RecordedDecision): Kind {
+  if (reasons?.rule === 'grant') return 'require_approval';
   if (decision !== 'deny') return decision;
   return wouldAllow === approvalOfAPerson ? 'require_approval' : 'deny';
 }
@@ -134,8 +138,14 @@ function unknowable(why: Unknowable) {
 function compared(decision: RecordedDecision, verdict: Verdict): Replayed {
   const from = kindOf(decision);
   // Whatever rules allow, the tool or what the run has read may still ask for a person.
-  const to = verdict.kind === 'allow' && decision.demandedBy.some(isBuiltIn) ? 'require_approval' : verdict.kind;
+  const to = verdict.kind === 'allow' && demandsOf(decision).some(isBuiltIn) ? 'require_approval' : verdict.kind;
   return to === from ? { kind: 'unchanged' } : { kind: 'changed', from, to, verdict };
+}
+
+/** Rules that have asked for a person, of whom one was asked or had agreed beforehand. */
+function demandsOf({ demandedBy, reasons }: RecordedDecision): readonly string[] {
+  const met = reasons?.rule === 'grant' ? reasons.inputs['demandedBy'] : null;
+  return Array.isArray(met) ? (met as readonly string[]) : demandedBy;
 }
 
 function factsOf(

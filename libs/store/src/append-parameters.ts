@@ -38,8 +38,15 @@ export interface PhasedStart {
   readonly phases: readonly string[];
 }
 
+/** An attempt that may start only while a grant stands. */
+export interface GrantedStart {
+  readonly intentId: string;
+  readonly grant: string;
+}
+
 interface Decisions {
   readonly starts: readonly PhasedStart[];
+  readonly granted: readonly GrantedStart[];
   readonly changes: ReadonlyMap<string, Change>;
   readonly log: readonly LogRow[];
   readonly messages: readonly Message[];
@@ -48,7 +55,7 @@ interface Decisions {
 }
 
 /** Parameters of sql/append.ts. */
-export function appendParameters({ changes, starts, log, messages, now, book }: Decisions): unknown[] {
+export function appendParameters({ changes, starts, granted, log, messages, now, book }: Decisions): unknown[] {
   const sorted = [...changes.values()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const rows = sorted.map(({ before, intent }) => ({ expected: before?.version ?? 0, intent, ...project(intent) }));
   const fresh = sorted.flatMap(({ before, intent }) => (before === null ? [intent.proposal] : []));
@@ -124,6 +131,10 @@ export function appendParameters({ changes, starts, log, messages, now, book }: 
     expected.map((x) => x.exact),
     charges.map((c) => c.refuses),
     fresh.map((p) => p.gist ?? null),
+    fresh.map((p) => p.grant ?? null),
+    fresh.map((p) => book?.stampOf(p.grant) ?? null),
+    granted.map((g) => g.intentId),
+    granted.map((g) => g.grant),
   ];
 }
 

@@ -1,7 +1,14 @@
 import { type Commit, doorbellSize, type OutboxMessage, publicEvent, type Ring, subjects } from '@intendant/contracts';
 import { type Command, decide, evolve, type Intent, type IntentEvent, unproven } from '@intendant/intent';
 import { newId } from '@intendant/runtime';
-import { appendParameters, type Change, type LogRow, type Message, type PhasedStart } from './append-parameters.js';
+import {
+  appendParameters,
+  type Change,
+  type GrantedStart,
+  type LogRow,
+  type Message,
+  type PhasedStart,
+} from './append-parameters.js';
 import type { Asked, Book } from './book.js';
 import type { Admission } from './facts.js';
 import { hasOutcome } from './has-outcome.js';
@@ -23,6 +30,8 @@ export interface Pending {
   runClosed?: boolean;
   /** Its attempt was to start, and could not, since its run is not in a phase of the tool. */
   outOfPhase?: boolean;
+  /** Its attempt was to start, and could not, since its grant is over. */
+  grantOver?: boolean;
   /** For its first attempt, kept until its fate is known. */
   reservation?: Reservation;
 }
@@ -31,7 +40,7 @@ export interface Pending {
 export type Streams = Map<string, Stream | Error>;
 
 /** Intents that a transaction did not write, and what is known of why. */
-export type Lost = ReadonlyMap<string, Pick<Pending, 'runClosed' | 'outOfPhase'>>;
+export type Lost = ReadonlyMap<string, Pick<Pending, 'runClosed' | 'outOfPhase' | 'grantOver'>>;
 export const noneLost: Lost = new Map();
 
 /** A fact that came too late to change anything silently, and how the intent stands after it. */
@@ -45,6 +54,7 @@ export class Batch {
   private readonly byKey = new Map<string, string>();
   private readonly changes = new Map<string, Change>();
   private readonly starts: PhasedStart[] = [];
+  private readonly granted: GrantedStart[] = [];
   private readonly log: LogRow[] = [];
   private readonly messages: Message[] = [];
   private readonly late: LateEvidence[] = [];
@@ -87,7 +97,7 @@ export class Batch {
       this.late.push(...told.map(({ event }) => ({ intent: before, event })));
       return { intentId: dependsOn, result: { kind: 'accepted', intent: before, events: [] } };
     }
-    const decision = decide(before === null ? this.judged(pending) : inPhase(pending), before, this.now);
+    const decision = decide(before === null ? this.judged(pending) : asItStands(pending), before, this.now);
     if (pending.runClosed && decision.kind !== 'unchanged') {
       return { intentId: null, result: { kind: 'rejected', reason: 'run_closed', intent: null } };
     }
@@ -116,12 +126,13 @@ export class Batch {
     return pending.runClosed ? pending.command : asked.admission.judge(facts);
   }
 
-  /** The transaction sees to it that the run is in a phase of the tool. */
+  /** The transaction sees to it that the run is in a phase of the tool, and that a grant it goes by still stands. */
   private noteStart({ command }: Pending, before: Intent | null, { state, proposal }: Intent): void {
-    if (command.type !== 'start_attempt' || !command.phases || state !== 'dispatching') return;
+    if (command.type !== 'start_attempt' || state !== 'dispatching') return;
     if (before === null || unproven(before.attempts)) return;
-    const { intentId, runId } = proposal;
-    this.starts.push({ intentId, runId, phases: command.phases });
+    const { intentId, runId, grant } = proposal;
+    if (command.phases) this.starts.push({ intentId, runId, phases: command.phases });
+    if (grant !== undefined && before.approvals === null) this.granted.push({ intentId, grant });
   }
 
   /** What starts the first attempt of an intent that was recorded just now, if somebody here has a slot for it. */
@@ -169,8 +180,8 @@ export class Batch {
       const ring: Ring = { intents: waiting.slice(i, i + doorbellSize) };
       this.messages.push({ intentId: null, msgId: newId(), subject: subjects.dispatch, payload: JSON.stringify(ring) });
     }
-    const { changes, starts, log, messages, now, book } = this;
-    return appendParameters({ changes, starts, log, messages, now, book });
+    const { changes, starts, granted, log, messages, now, book } = this;
+    return appendParameters({ changes, starts, granted, log, messages, now, book });
   }
 
   /** Those that a dispatcher may take at once. */
@@ -229,8 +240,9 @@ function isToBeAborted(intent: Intent): boolean {
   return intent.state === 'dispatching' && intent.cancelledBy !== null;
 }
 
-function inPhase({ command, outOfPhase }: Pending): Command {
-  return command.type === 'start_attempt' && outOfPhase ? { ...command, outOfPhase } : command;
+function asItStands({ command, outOfPhase, grantOver }: Pending): Command {
+  if (command.type !== 'start_attempt' || !(outOfPhase || grantOver)) return command;
+  return { ...command, ...(outOfPhase && { outOfPhase }), ...(grantOver && { grantOver }) };
 }
 
 /** What a record that is to be admitted asks the book about. */

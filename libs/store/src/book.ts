@@ -1,8 +1,16 @@
-import type { Facts, Other, Past } from '@intendant/contracts';
-import { type Holdings, holdingsOf, type Intent, isHeld, sumOfHoldings } from '@intendant/intent';
+import type { Facts, Other, Past, StandingGrant } from '@intendant/contracts';
+import {
+  type Holdings,
+  holdingsOf,
+  type Intent,
+  isHeld,
+  type Proposal,
+  sumOfHoldings,
+  takenBy,
+} from '@intendant/intent';
 import type { Pool } from 'pg';
 import type { Admission, Expected } from './facts.js';
-import type { AlikeRow, FactsRow, OpenRow, RunFactsRow } from './sql/load-facts.js';
+import type { AlikeRow, FactsRow, GrantRow, OpenRow, RunFactsRow } from './sql/load-facts.js';
 import { fillBuckets, letGo, loadFacts, longestArgs } from './sql/load-facts.js';
 
 /** A record that is to be decided on facts. */
@@ -28,6 +36,7 @@ export class Book {
   private readonly holders: Map<string, Other>;
   private readonly alike = new Map<string, AlikeRow>();
   private readonly tokens = new Map<string, number>();
+  private readonly grants: Map<string, GrantRow>;
   private readonly found = new Map<string, Map<string, Set<string>>>();
   private readonly open: OpenRow[];
 
@@ -40,6 +49,11 @@ export class Book {
       likeness === null || claim.alikeForMs === null ? [] : [{ likeness, forMs: claim.alikeForMs }],
     );
     const seeking = claims.filter((claim) => claim.identifiers.length > 0);
+    const granting = new Map(
+      claims.flatMap(({ grantsFor }) =>
+        grantsFor ? [[`${grantsFor.tenant} ${grantsFor.tool}`, grantsFor] as const] : [],
+      ),
+    );
     const unique = (list: readonly string[]) => [...new Set(list)];
     const values = [
       unique(claims.map(({ runId }) => runId)),
@@ -51,6 +65,8 @@ export class Book {
       unique(seeking.map(({ runId }) => runId)),
       unique(seeking.flatMap(({ identifiers }) => identifiers)),
       unique(claims.flatMap(({ gist }) => gist ?? [])),
+      [...granting.values()].map(({ tenant }) => tenant),
+      [...granting.values()].map(({ tool }) => tool),
     ];
     const { rows } = await pool.query<FactsRow>({ ...loadFacts, values });
     const row = rows[0] as FactsRow;
@@ -83,6 +99,7 @@ export class Book {
       const ofRun = this.found.get(runId) ?? new Map<string, Set<string>>();
       this.found.set(runId, ofRun.set(digest, (ofRun.get(digest) ?? new Set()).add(source)));
     }
+    this.grants = new Map(row.grants?.map((grant) => [grant.id, grant] as const));
     this.open = [...(row.open ?? [])];
   }
 
@@ -105,8 +122,16 @@ export class Book {
       alike: likeness === null ? null : (this.alike.get(likeness) ?? null),
       found: this.found.get(claim.runId) ?? new Map(),
       refused: this.row.refused?.find(({ gist }) => gist === claim.gist) ?? null,
+      grants: this.grantsFor(claim),
       open: this.open.filter(({ runId }) => runId === claim.runId),
     };
+  }
+
+  private grantsFor({ grantsFor }: Admission['claim']): StandingGrant[] {
+    if (grantsFor === null) return [];
+    return [...this.grants.values()].filter(
+      ({ tenant, tool }) => tenant === grantsFor.tenant && tool === grantsFor.tool,
+    );
   }
 
   /** What a new intent takes. */
@@ -119,11 +144,24 @@ export class Book {
       account.past.unshift(pastOf(intent, this.now));
     }
     if (state === 'denied') return;
+    this.useGrant(proposal);
     const { intentId, runId, tool, fingerprint, sandbox, operation, likeness } = proposal;
     this.open.push({ runId, intentId, tool, fingerprint, sandbox, state });
     if (operation) this.holders.set(operation.digest, { intentId, runId, state });
     if (likeness) this.alike.set(likeness, { likeness, intentId, runId, state, at: this.now });
     for (const { id } of claim.rates) this.tokens.set(id, (this.tokens.get(id) ?? 0) - 1);
+  }
+
+  private useGrant(proposal: Proposal): void {
+    const row = this.grants.get(proposal.grant ?? '');
+    if (!row) return;
+    const costLeft = row.costLeft === null ? null : row.costLeft - takenBy(proposal).cost;
+    this.grants.set(row.id, { ...row, usesLeft: row.usesLeft - 1, costLeft });
+  }
+
+  /** When the uses of a grant were counted; null where it is not about it. */
+  stampOf(grant: string | undefined): number | null {
+    return grant === undefined ? null : (this.grants.get(grant)?.stamp ?? null);
   }
 
   /** What the intents of a run took when they were counted; null where it is not about this run. */

@@ -48,6 +48,7 @@ function claimed(over: Partial<Proposal>, more: Partial<Claim> = {}, needsFacts 
     alikeForMs: null,
     identifiers: [],
     gist: null,
+    grantsFor: null,
     past: false,
     exact: false,
     ...more,

@@ -225,8 +225,8 @@ export class Door {
     const open = pendings.filter((_, i) => confirmed[i] === null);
     if (open.length === 0) return confirmed as (Result | Error)[];
     for (const pending of open) {
-      const { runClosed = false, outOfPhase = false } = lost.get(pending.intentId) ?? {};
-      Object.assign(pending, { runClosed, outOfPhase });
+      const { runClosed = false, outOfPhase = false, grantOver = false } = lost.get(pending.intentId) ?? {};
+      Object.assign(pending, { runClosed, outOfPhase, grantOver });
     }
     if (conflicts > politeConflicts) await wait(Math.random() * conflicts * conflictPauseMs);
     const second: (Result | Error)[] =

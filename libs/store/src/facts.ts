@@ -21,6 +21,8 @@ export interface Claim {
   readonly identifiers: readonly string[];
   /** Whether a person has refused the like of it is looked for; null: not. */
   readonly gist: string | null;
+  /** Grants of this tenant for this tool are looked for; null: none are. */
+  readonly grantsFor: { readonly tenant: string; readonly tool: string } | null;
   /** Asks for what the run has done before. */
   readonly past: boolean;
   /** Decides by what the run has done: nothing may be added to it meanwhile. */

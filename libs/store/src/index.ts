@@ -6,6 +6,7 @@ export type { DecisionFilter, Decisions } from './decisions.js';
 export type { Addressed, Door, DoorOptions } from './door.js';
 export { Contended, StoreUnavailable, StoreUnusable } from './errors.js';
 export type { Admission, Claim, Rate } from './facts.js';
+export type { GrantFilter, Grants, NewGrant } from './grants.js';
 export { hasOutcome } from './has-outcome.js';
 export type { Outbox, Publish, Relayed } from './outbox.js';
 export type { NewPause, Pauses } from './pauses.js';

@@ -4,6 +4,7 @@ import { type Connection, type ConnectionOptions, connect } from './connection.j
 import { DeadMessages } from './dead-messages.js';
 import { Decisions } from './decisions.js';
 import { Door, type DoorOptions } from './door.js';
+import { Grants } from './grants.js';
 import { Outbox } from './outbox.js';
 import { OutcomeWaiter } from './outcome-waiter.js';
 import { Pauses } from './pauses.js';
@@ -27,6 +28,7 @@ export class Store {
   readonly toolContracts: ToolContracts;
   readonly receipts: Receipts;
   readonly pauses: Pauses;
+  readonly grants: Grants;
 
   private readonly pool: Pool;
   private readonly dataSource: DataSource;
@@ -45,6 +47,7 @@ export class Store {
     this.toolContracts = new ToolContracts(dataSource);
     this.receipts = new Receipts(pool);
     this.pauses = new Pauses(pool);
+    this.grants = new Grants(pool);
   }
 
   /** @throws StoreUnusable with what is wrong and what to do. */

@@ -16,13 +16,13 @@ const mostCost = '9000000000000000000';
  *
  * An intent that is new is recorded only when its run is as it was when that was decided (`expected`: revision and, if
  * the decision went by what the run has done, stamp), when what all new intents of the batch take of it fits into its
- * limits, and when its buckets have a token for each; several of one run or bucket go together. Rows of runs, then of
- * buckets, are locked in the order of their ids before anything is written, so that replicas wait for one another and
+ * limits, when its buckets have a token for each, and when nobody has taken of its grant or revoked it since that was
+ * counted; several of one run, bucket or grant go together. Rows of runs, then of buckets, then of grants are locked in the order of their ids before anything is written, so that replicas wait for one another and
  * not in a circle, and what is compared is the newest there is.
  *
  * Returns the time, and beside it the intents that were not written, if any: somebody else moved them, recorded their
- * key or their operation first, closed or changed their run, took it to another phase, or used up
- * what they needed. Their neighbours are not
+ * key or their operation first, closed or changed their run, took it to another phase, used up
+ * what they needed, or revoked their grant. Their neighbours are not
  * affected.
  */
 export const append = {
@@ -74,6 +74,10 @@ export const append = {
         rate_buckets AS b
       WHERE b.id = d.id AND (SELECT count(*) FROM run) >= 0
       ORDER BY b.id FOR NO KEY UPDATE OF b
+    ), granted AS MATERIALIZED (
+      SELECT g.* FROM grants AS g
+      WHERE g.id = ANY ($68::text[] || $71::text[]) AND (SELECT count(*) FROM bucket) >= 0
+      ORDER BY g.id FOR NO KEY UPDATE
     ), change AS (
       SELECT c.* FROM clock, unnest($1::text[], $2::int[], $3::int[], $4::text[], $5::int[], $6::text[], $7::float8[], $8::float8[],
         $9::float8[], $10::float8[], $32::int[], $33::float8[], $34::boolean[], $35::text[], $36::float8[])
@@ -83,19 +87,23 @@ export const append = {
     ), fresh AS (
       INSERT INTO intents (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox,
         state, version, attempts, reason, lease_until, wake_at, expires_at, recorded_at, since, calls, cost, held, operation,
-        operation_until, likeness, gist)
+        operation_until, likeness, gist, grant_id)
       SELECT c.id, n.tenant, n.run_id, n.step_id, n.tool, n.tool_version, n.effect, n.key, n.fingerprint, n.sandbox,
         c.state, c.version, c.attempts, c.reason, to_timestamp(c.lease_until / 1000), to_timestamp(c.wake_at / 1000),
         to_timestamp(c.expires_at / 1000), to_timestamp(c.since / 1000), to_timestamp(c.since / 1000), c.calls, c.cost, c.held,
-        c.operation, to_timestamp((c.since + c.operation_ms) / 1000), n.likeness, n.gist
+        c.operation, to_timestamp((c.since + c.operation_ms) / 1000), n.likeness, n.gist, n.grant_id
       FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[],
-        $31::boolean[], $56::text[], $67::text[])
-        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox, likeness, gist)
+        $31::boolean[], $56::text[], $67::text[], $68::text[], $69::bigint[])
+        AS n (id, tenant, run_id, step_id, tool, tool_version, effect, key, fingerprint, sandbox, likeness, gist, grant_id, grant_stamp)
       JOIN change AS c ON c.id = n.id
       WHERE NOT EXISTS (SELECT FROM account AS a WHERE a.id = n.run_id AND a.unfit)
         AND NOT EXISTS (
           SELECT FROM wanted AS w LEFT JOIN bucket AS b ON b.id = w.id
           WHERE w.intent_id = n.id AND b.tokens >= b.wanted IS NOT TRUE)
+        AND (SELECT count(*) FROM granted) >= 0
+        AND (n.grant_id IS NULL OR EXISTS (
+          SELECT FROM granted AS g
+          WHERE g.id = n.grant_id AND g.stamp = n.grant_stamp AND g.revoked_at IS NULL AND g.expires_at > clock_timestamp()))
         -- Nobody knows how the same call of this run ended, or people are asked about it: it is not made again, whatever its step.
         AND NOT EXISTS (
           SELECT FROM intents AS u
@@ -104,11 +112,15 @@ export const append = {
       -- Whoever waits for another one's operation or key does so in the same order.
       ORDER BY c.operation NULLS FIRST, n.key
       ON CONFLICT DO NOTHING
-      RETURNING id
+      RETURNING id, grant_id
     ), out_of_phase AS (
       SELECT s.intent_id FROM unnest($61::text[], $62::text[], $63::text[]) AS s (intent_id, run_id, phases)
       JOIN runs AS r ON r.id = s.run_id
       WHERE (r.phase = ANY (string_to_array(s.phases, ','))) IS NOT TRUE
+    ), grant_over AS MATERIALIZED (
+      SELECT s.intent_id FROM unnest($70::text[], $71::text[]) AS s (intent_id, grant_id)
+      LEFT JOIN granted AS g ON g.id = s.grant_id
+      WHERE (g.revoked_at IS NULL AND g.expires_at > clock_timestamp()) IS NOT TRUE
     ), moved AS (
       UPDATE intents AS i
       SET state = c.state, version = c.version, attempts = c.attempts, reason = c.reason,
@@ -121,8 +133,9 @@ export const append = {
           WHEN NOT EXISTS (SELECT FROM intents AS o WHERE o.operation = c.operation) THEN c.operation
         END
       FROM change AS c
-      WHERE i.id = c.id AND i.version = c.expected AND c.expected > 0 AND (SELECT count(*) FROM run) >= 0
+      WHERE i.id = c.id AND i.version = c.expected AND c.expected > 0 AND (SELECT count(*) FROM granted) >= 0
         AND NOT EXISTS (SELECT FROM out_of_phase AS p WHERE p.intent_id = i.id)
+        AND NOT EXISTS (SELECT FROM grant_over AS v WHERE v.intent_id = i.id)
       RETURNING i.id
     ), done AS (
       SELECT id FROM fresh UNION ALL SELECT id FROM moved
@@ -145,6 +158,9 @@ export const append = {
       FROM bucket AS k
       JOIN (SELECT w.id, count(*) AS spent FROM wanted AS w JOIN fresh ON fresh.id = w.intent_id GROUP BY w.id) AS s ON s.id = k.id
       WHERE b.id = k.id
+    ), used AS (
+      UPDATE grants AS g SET stamp = g.stamp + 1 FROM granted AS k
+      WHERE g.id = k.id AND EXISTS (SELECT FROM fresh WHERE fresh.grant_id = k.id)
     ), found AS (
       INSERT INTO yields (run_id, digest, source)
       SELECT y.run_id, y.digest, y.source
@@ -170,7 +186,8 @@ export const append = {
         SELECT FROM unnest($11::text[], $13::text[]) AS n (id, run_id) JOIN runs AS r ON r.id = n.run_id
         WHERE n.id = lost.id AND r.closed_at IS NOT NULL
       ) AS "runClosed",
-      EXISTS (SELECT FROM out_of_phase AS p WHERE p.intent_id = lost.id) AS "outOfPhase"
+      EXISTS (SELECT FROM out_of_phase AS p WHERE p.intent_id = lost.id) AS "outOfPhase",
+      EXISTS (SELECT FROM grant_over AS v WHERE v.intent_id = lost.id) AS "grantOver"
     FROM clock LEFT JOIN lost ON true`,
 };
 
@@ -181,4 +198,6 @@ export interface Appended {
   readonly runClosed: boolean;
   /** Its attempt may not start: the run is not in a phase of the tool. */
   readonly outOfPhase: boolean;
+  /** Its attempt may not start: its grant was revoked, or its time is over. */
+  readonly grantOver: boolean;
 }

@@ -1,4 +1,4 @@
-import { longestPast } from '@intendant/contracts';
+import { longestPast, type StandingGrant } from '@intendant/contracts';
 import type { Effect, JsonObject, StateName } from '@intendant/intent';
 
 /** Arguments that take more bytes of JSON than this are not told of again. */
@@ -10,7 +10,7 @@ const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
  * What decisions about new intents go by, as of one moment: what the intents of runs $1 take of their budgets, counted
  * anew, with the past of those in $2; who holds operations $3; what is in buckets $4; what looked like $5 in the last
  * $6 ms (one for each); which of the values $8 the results of runs $7 have had; what of $9 a person has refused, the first of
- * each; and what of the runs is not over.
+ * each; which grants tenants $10 have in force for tools $11, and how much of each is taken; and what of the runs is not over.
  */
 export const loadFacts = {
   name: 'load_facts',
@@ -74,6 +74,17 @@ export const loadFacts = {
         ) AS i
         JOIN events AS e ON e.intent_id = i.id AND e.type = 'refused'
       ) AS f) AS refused,
+      (SELECT json_agg(g) FROM (
+        SELECT g.id, g.tenant, g.tool, g.tool_version AS "toolVersion", g.condition AS "when", g.user_id AS "user", g.sandbox,
+          g.given_by AS "givenBy", g.giver_roles AS roles, g.giver_groups AS groups, g.stamp,
+          g.max_uses - u.used AS "usesLeft", g.max_cost - u.spent AS "costLeft"
+        FROM unnest($10::text[], $11::text[]) AS q (tenant, tool)
+        JOIN grants AS g ON g.tenant = q.tenant AND g.tool = q.tool AND g.revoked_at IS NULL AND g.expires_at > clock_timestamp()
+        CROSS JOIN LATERAL (
+          SELECT count(*) AS used, coalesce(sum(cost), 0) AS spent FROM intents WHERE grant_id = g.id AND held
+        ) AS u
+        ORDER BY g.expires_at, g.id
+      ) AS g) AS grants,
       (SELECT json_agg(q) FROM (
         SELECT run_id AS "runId", id AS "intentId", tool, fingerprint, sandbox, state FROM intents
         WHERE run_id = ANY ($1::text[]) AND held AND state IN ('awaiting_approval', 'authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered')
@@ -89,6 +100,7 @@ export interface FactsRow {
   readonly alike: readonly AlikeRow[] | null;
   readonly yields: readonly { readonly runId: string; readonly digest: string; readonly source: string }[] | null;
   readonly refused: readonly RefusedRow[] | null;
+  readonly grants: readonly GrantRow[] | null;
   readonly open: readonly OpenRow[] | null;
 }
 
@@ -146,6 +158,12 @@ export interface RefusedRow {
   readonly intentId: string;
   readonly by: string;
   readonly reason: string;
+}
+
+export interface GrantRow extends StandingGrant {
+  readonly tenant: string;
+  readonly tool: string;
+  readonly stamp: number;
 }
 
 export interface OpenRow {
