@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { renewed, type Seals, valuesOf, verify } from '@intendant/approvals';
+import { newRequest, renewed, type Seals, valuesOf, verify } from '@intendant/approvals';
 import { keptBy, type Ring, type StateToken, type ToolDefinition } from '@intendant/contracts';
 import {
   type ApprovalRequest,
@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from '@intendant/intent';
 import { covers, pauseOver } from '@intendant/policy';
-import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
+import { faultPoint, type Logger, monotonic, newId, wallClock } from '@intendant/runtime';
 import { clockToleranceMs, type Result, type Store, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import type { PreviewAnswer, UpstreamAdapter } from '@intendant/upstream';
@@ -64,7 +64,14 @@ export class Attempts {
   private async startVerified(known: Intent, command: Extract<Command, { type: 'start_attempt' }>): Promise<Result> {
     const { proposal, approvals, version } = known;
     const tool = this.tools.get(proposal.tool);
-    if (!tool || approvals === null) return { kind: 'unchanged', intent: known };
+    if (!tool) return { kind: 'unchanged', intent: known };
+    if (approvals === null) {
+      const verified = { version, matching: [], differs: [], renewed: await this.insteadOfGrant(known, tool) };
+      return this.store.door.execute({
+        ...{ intentId: proposal.intentId, known },
+        command: { ...command, verified, grantOver: true },
+      });
+    }
     const { seals, policy } = this.checks;
     const verified = verify({ proposal, approvals, version }, { tool, policy, nonce: newId() }, seals);
     const newest = newestOf(approvals);
@@ -89,6 +96,25 @@ export class Attempts {
     const preview = previewOf(answer, tool);
     const request = renewed(asked, { proposal, tool, policy, nonce: newId(), preview }, seals);
     return this.store.door.execute({ intentId, command: { type: 'show_preview', of: asked.digest, request } });
+  }
+
+  /** What a person is asked once the grant is over that had answered it beforehand. */
+  private async insteadOfGrant(
+    { proposal, recordedAt, expiresAt }: Intent,
+    tool: ToolDefinition,
+  ): Promise<ApprovalRequest> {
+    const { intentId, grant = '' } = proposal;
+    const given = await this.store.grants.find(grant);
+    this.logger.warn({ intentId, grant }, 'not sent: its grant is over');
+    const message = `The grant ${grant}${given ? ` by ${given.givenBy}` : ''} is over.`;
+    return newRequest(
+      {
+        ...{ proposal, tool, policy: this.checks.policy, demands: [{ rule: 'grant', message }] },
+        ...{ alike: null, nonce: newId() },
+        expiresAt: Math.min(Math.max(recordedAt, wallClock()) + tool.approval.ttlMs, expiresAt),
+      },
+      this.checks.seals,
+    );
   }
 
   /** By what was known a moment ago: whoever records an intent has asked just before. */
