@@ -43,6 +43,7 @@ const call = () => ({ tool: 'effects.keyed', args: { ref: 'foreign' }, stepId: '
 const reason = 'isolation';
 /** Of the shape of one, and of nothing that was asked. */
 const digest = `${'x'.repeat(8)}.${'y'.repeat(43)}`;
+const standing = { tool: 'effects.keyed', maxUses: 1, ttl: '1h', reason };
 
 /** What is tried at each route, in the order in which the rightful owner does it in the end. */
 const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
@@ -101,6 +102,13 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
     { body: { tool: 'effects.keyonly', tenant: 'acme', reason }, foreign: 403 },
     { body: { tool: 'effects.keyonly', reason }, foreign: 'own' },
   ],
+  'GET /v1/grants': () => [{ foreign: 'own' }, { path: '/v1/grants?tenant=acme', foreign: 403 }],
+  'GET /v1/grants/{grantId}': ({ grant }) => [{ path: `/v1/grants/${grant}`, foreign: 404 }],
+  'DELETE /v1/grants/{grantId}': ({ grant }) => [{ path: `/v1/grants/${grant}`, foreign: 404 }],
+  'POST /v1/grants': () => [
+    { body: { ...standing, tenant: 'acme' }, foreign: 403 },
+    { body: standing, foreign: 'own' },
+  ],
   // A pass looks after everybody, as it does by itself all the time; what it tells are numbers.
   'POST /v1/reconcile': () => [{ foreign: 'own' }],
   'POST /v1/runs/{runId}/phase': ({ runId }) => [
@@ -126,6 +134,13 @@ const requests: Readonly<Record<string, { readonly for: Kind; readonly tries: (o
       tries: () => [
         [{ tool: 'effects.keyonly', tenant: 'acme', reason }, 403],
         [{ tool: 'effects.keyonly', reason }, 'own'],
+      ],
+    },
+    rpcGiveGrant: {
+      for: 'operatorKey',
+      tries: () => [
+        [{ ...standing, tenant: 'acme' }, 403],
+        [standing, 'own'],
       ],
     },
     rpcOpenRun: {
@@ -159,11 +174,11 @@ async function documented(): Promise<Route[]> {
 const isAllowed = (status: number) => status >= 200 && status < 300;
 /** Nothing of the victim: not what it wrote, and none of its ids or tokens but those that the asker said itself. */
 function expectNothingOf(
-  { mark, runId, settled, waiting, dead, message, credentials }: Victim,
+  { mark, runId, settled, waiting, dead, message, grant, credentials }: Victim,
   text: string,
   why: string,
 ) {
-  for (const secret of [mark, runId, settled, waiting, dead, message, credentials.runToken]) {
+  for (const secret of [mark, runId, settled, waiting, dead, message, grant, credentials.runToken]) {
     expect(text.includes(secret) && !why.includes(secret), `${why}: ${text.slice(0, 500)}`).toBe(false);
   }
 }

@@ -30,6 +30,7 @@ export interface Victim {
   readonly pause: string;
   /** People are asked about this one. */
   readonly asked: string;
+  readonly grant: string;
   readonly credentials: Readonly<Record<Exclude<Kind, 'slackSignature'>, string>>;
 }
 
@@ -75,6 +76,8 @@ export async function openVictim(stack: Stack, http: HttpClient): Promise<Victim
   // Nobody can dispatch this one: it stands as it is until it is cancelled.
   const paused = { tool: 'effects.keyonly', reason: mark };
   const pause = (await http.http('PUT', '/v1/pauses', operatorKey, { body: paused })).body.pause.id;
+  const granted = { tool: 'effects.keyed', maxUses: 1, ttl: '1h', reason: mark };
+  const grant = (await http.http('POST', '/v1/grants', operatorKey, { body: granted })).body.id;
   const agent = await stack.agent();
   await agent.publish(
     JSON.stringify({ tool: 'effects.keyonly', args: { ref: mark }, stepId: 'waiting' }),
@@ -92,7 +95,7 @@ export async function openVictim(stack: Stack, http: HttpClient): Promise<Victim
   });
   const asked = (await submit('effects.approved', 'asked', 0)).intentId;
   const credentials = { runToken: token, serviceKey, operatorKey };
-  return { runId, mark, settled, waiting, dead, replayable, message, pause, asked, credentials };
+  return { runId, mark, settled, waiting, dead, replayable, message, pause, grant, asked, credentials };
 }
 
 /** A click of the victim's operator on a button about an intent, as Slack sends it; or as somebody else would. */
@@ -162,6 +165,7 @@ export async function stateOf(stack: Stack, { runId, message, pause }: Victim): 
     ["SELECT to_jsonb(i) - 'wake_at' AS row FROM intents i WHERE run_id = $1 ORDER BY id", [runId]],
     ['SELECT to_jsonb(d) AS row FROM dead_messages d WHERE id = $1', [message]],
     ["SELECT to_jsonb(p) AS row FROM pauses p WHERE id = $1 OR tenant = 'acme' OR tenant IS NULL ORDER BY id", [pause]],
+    ["SELECT to_jsonb(g) AS row FROM grants g WHERE tenant = 'acme' ORDER BY id", []],
     ["SELECT to_jsonb(count(*)) AS row FROM runs WHERE tenant = 'acme'", []],
   ];
   const found = [];

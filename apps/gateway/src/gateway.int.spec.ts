@@ -51,6 +51,7 @@ describe('the gateway', () => {
         .flatMap(([path, methods]) => Object.keys(methods).map((m) => `${m} ${path}`))
         .sort(),
     ).toEqual([
+      'delete /v1/grants/{grantId}',
       'delete /v1/pauses/{pauseId}',
       'get /livez',
       'get /readyz',
@@ -59,6 +60,8 @@ describe('the gateway', () => {
       'get /v1/dead-letters',
       'get /v1/dead-letters/{id}',
       'get /v1/decisions',
+      'get /v1/grants',
+      'get /v1/grants/{grantId}',
       'get /v1/intents',
       'get /v1/intents/{intentId}',
       'get /v1/intents/{intentId}/events',
@@ -70,6 +73,7 @@ describe('the gateway', () => {
       'post /v1/approvals/{id}/withdraw',
       'post /v1/dead-letters/replay',
       'post /v1/dead-letters/{id}/dismiss',
+      'post /v1/grants',
       'post /v1/intents',
       'post /v1/intents/{intentId}/cancel',
       'post /v1/intents/{intentId}/resolve',

@@ -9,6 +9,7 @@ import type { GatewayConfig } from './config.js';
 import { DeadLettersController } from './dead-letters.controller.js';
 import { DecisionsController } from './decisions.controller.js';
 import { earlyErrors } from './early-errors.js';
+import { GrantsController } from './grants.controller.js';
 import { HintsController } from './hints.controller.js';
 import { IntentsController } from './intents.controller.js';
 import { serveDocuments } from './openapi.js';
@@ -43,6 +44,7 @@ export class GatewayModule {
         DecisionsController,
         OperatorController,
         PausesController,
+        GrantsController,
         HintsController,
         SlackController,
       ],

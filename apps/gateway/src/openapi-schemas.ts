@@ -108,6 +108,7 @@ export const schemas = {
           },
         },
       },
+      grant: optionalText('For operators who read one intent: id of the grant that it goes by; null: by none.'),
       safeResendUntil: {
         type: ['string', 'null'],
         format: 'date-time',
@@ -261,5 +262,32 @@ export const begunPause = object({
     description: 'Intents of the scope with an attempt open, accepted, or of unknown outcome: they are not touched.',
   },
 });
+
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+const optionalTime = (description: string): Schema => ({ type: ['string', 'null'], format: 'date-time', description });
+const optionalUnits = (description: string): Schema => ({ type: ['number', 'null'], description });
+
+export const grant = object({
+  id: text('Id of the grant, to revoke it with.'),
+  tenant: text('Its tenant.'),
+  tool: text('Calls of this tool.', example.tool),
+  toolVersion: { type: 'integer', description: 'In this version alone.' },
+  when: optionalText('CEL: true where a call is agreed to; null: whatever its arguments.'),
+  maxUses: { type: 'integer' },
+  maxTotal: optionalUnits("What its uses may cost together, in units of the tool's cost; null: no limit."),
+  user: optionalText('Only in runs of this user; null: of any.'),
+  sandbox: { type: 'boolean', description: 'True: for calls of the sandbox, and for nothing real.' },
+  reason: text('Why.'),
+  givenBy: text('Name of the operator.'),
+  givenAt: time('Since when.'),
+  expiresAt: time('Until when.'),
+  revokedAt: optionalTime('Null: it was not revoked.'),
+  revokedBy: optionalText('Name of the operator.'),
+  inForce: { type: 'boolean', description: 'Neither revoked nor over; it may be used up all the same.' },
+  used: { type: 'integer', description: 'Intents by it that have happened, or may have, or still may.' },
+  spent: { type: 'number', description: 'What they cost, in units.' },
+  left: object({ uses: { type: 'integer' }, total: optionalUnits('In units; null: no limit.') }),
+});
+export const grantPage = object({ items: list(grant), nextCursor: cursor });
 
 export const sweepCounts: Schema = { type: 'object', additionalProperties: anything };

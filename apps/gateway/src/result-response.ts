@@ -23,11 +23,17 @@ export function answerSubmit(reply: FastifyReply, result: IntentResult): ResultB
 export type OperatorResult = IntentResult & {
   /** Until when sending it again cannot double its effect; null where there is no such time. ISO 8601. */
   readonly safeResendUntil: string | null;
+  /** Id of the grant that it goes by; null: by none. */
+  readonly grant: string | null;
 };
 
 export function operatorResult(intent: Intent): OperatorResult {
   const until = safeResendUntil(intent);
-  return { ...resultOf(intent, false), safeResendUntil: until === null ? null : new Date(until).toISOString() };
+  return {
+    ...resultOf(intent, false),
+    safeResendUntil: until === null ? null : new Date(until).toISOString(),
+    grant: intent.proposal.grant ?? null,
+  };
 }
 
 /** Answers a question about an intent. It was answered, so an error of the intent is not one of this request. */

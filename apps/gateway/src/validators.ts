@@ -40,6 +40,12 @@ export function IsCount(max: number): PropertyDecorator {
   return rule('isCount', fits, `a whole number from 1 to ${max}`);
 }
 
+/** A whole number of a JSON body. */
+export function IsNumberFrom(least: number, most: number): PropertyDecorator {
+  const fits = (value: unknown) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  return rule('isNumberFrom', fits, `a whole number from ${least} to ${most}`);
+}
+
 /** A limit on how many. */
 export function IsBudgetCount(): PropertyDecorator {
   return rule('isBudgetCount', isBudgetCount, expectedOfBudget.count);

@@ -10,6 +10,7 @@ import {
 import {
   type ErrorObject,
   fitMessage,
+  type Grant,
   type IntentResult,
   type Pause,
   Refusal,
@@ -25,8 +26,9 @@ import { type CatalogueEntry, catalogue, type ToolRegistry } from '@intendant/to
 import { Controller, Inject } from '@nestjs/common';
 import { Admission } from './admission.js';
 import { Deferred } from './deferred.js';
+import { Granting } from './granting.js';
 import { Pausing } from './pausing.js';
-import { readFields } from './read-fields.js';
+import { parseObject, readFields } from './read-fields.js';
 import { readTraceparent } from './read-traceparent.js';
 import { readWait } from './read-wait.js';
 import { contended } from './refusals.js';
@@ -49,6 +51,7 @@ export class PolicyController {
     @Inject(operatorKeys) private readonly operators: KeyRing<OperatorIdentity>,
     @Inject(policyTools) private readonly tools: ToolRegistry,
     private readonly pausing: Pausing,
+    private readonly granting: Granting,
   ) {}
 
   /** A submit that waits for its answer: once it is answered, PostgreSQL has it. */
@@ -134,6 +137,13 @@ export class PolicyController {
   async pause({ payload, headers }: RpcRequest): Promise<{ pause: Pause; underWay: number }> {
     const operator = authorizeOperator(this.operators, headers.get('Authorization'), 'operator');
     return this.pausing.begin(operator, payload);
+  }
+
+  /** Agrees in advance to calls of one tool, at an approver's request. */
+  @OnRequest(subjects.rpcGiveGrant)
+  async giveGrant({ payload, headers }: RpcRequest): Promise<Grant> {
+    const operator = authorizeOperator(this.operators, headers.get('Authorization'), 'approver');
+    return this.granting.give(operator, parseObject(payload));
   }
 
   /** What the caller may call, as the model may see it. */

@@ -6,6 +6,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Admission } from './admission.js';
 import { checkServiceKeys } from './check-service-keys.js';
 import type { PolicyConfig } from './config.js';
+import { Granting } from './granting.js';
 import { loadRegistry } from './load-registry.js';
 import { RunOpening } from './opening.js';
 import { Pausing } from './pausing.js';
@@ -60,6 +61,12 @@ export class PolicyModule {
           inject: [Store, RunTokens, policyTools, policyFiles],
           useFactory: (store: Store, tokens: RunTokens, tools: ToolRegistry, set: PolicySet) =>
             new RunOpening(store, tokens, openingRulesOf(set, namesOf(tools))),
+        },
+        {
+          provide: Granting,
+          inject: [Store, policyTools, policyFiles],
+          useFactory: (store: Store, tools: ToolRegistry, set: PolicySet) =>
+            new Granting(store, tools, openingRulesOf(set, namesOf(tools)).checkRestriction),
         },
         {
           provide: Pausing,

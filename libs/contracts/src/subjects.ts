@@ -29,6 +29,7 @@ export const subjects = {
   rpcReconcile: 'intendant.rpc.reconcile',
   rpcTools: 'intendant.rpc.tools',
   rpcPause: 'intendant.rpc.pause',
+  rpcGiveGrant: 'intendant.rpc.give_grant',
   rpcOpenRun: 'intendant.rpc.open_run',
 } as const;
 
