@@ -16,7 +16,7 @@ export function addBudgetOptions(command: Command): Command {
     .option('--calls <n>', 'requests to upstreams, repeated ones counted each time', count)
     .option('--mutating <n>', 'intents of tools that write or destroy', count)
     .option('--destructive <n>', 'of these, those that destroy', count)
-    .option('--cost <units>', 'sum of what its calls cost', cost)
+    .option('--cost <units>', 'sum of what its calls cost', units)
     .option('--wall-clock <duration>', 'how long it may go on proposing: PT30M, 2h or seconds', wallClock);
 }
 
@@ -30,7 +30,8 @@ export function budgetsOf({ calls, mutating, destructive, cost, wallClock }: Bud
   return Object.keys(given).length === 0 ? undefined : given;
 }
 
-function cost(text: string): string {
+/** Reads an option that is a cost; anything else is wrong usage. */
+export function units(text: string): string {
   if (/^\d+(\.\d+)?$/.test(text) && microsOf(Number(text)) !== null) return text;
   throw new InvalidArgumentError(`It has to be ${expectedOfBudget.cost}.`);
 }

@@ -66,6 +66,9 @@ describe('the command line', () => {
       ['pause', '--all', '--tool', 'a.b', '--reason', 'x'],
       /cannot be used with/,
     ],
+    ['a grant without an end', ['grants', 'give', 'a.b', '--uses', '1', '--reason', 'x'], /required option '--for/],
+    ['a grant of nothing', ['grants', 'give', 'a.b', '--uses', '0'], /--uses.*whole number from 1 to 10000/],
+    ['a total that is none', ['grants', 'give', 'a.b', '--uses', '1', '--total', '-1'], /--total.*at most 6 decimals/],
     ['a command without its verb', ['intents'], /Usage: intendant intents/],
   ])('tells %s as wrong usage, with status 2', async (_, argv, message) => {
     const { status, out, err } = await cli().run(argv);

@@ -11,6 +11,10 @@ import { addDeadLettersDismiss } from './commands/dead-letters-dismiss.js';
 import { addDeadLettersList } from './commands/dead-letters-list.js';
 import { addDeadLettersReplay } from './commands/dead-letters-replay.js';
 import { addDeadLettersShow } from './commands/dead-letters-show.js';
+import { addGrantsGive } from './commands/grants-give.js';
+import { addGrantsList } from './commands/grants-list.js';
+import { addGrantsRevoke } from './commands/grants-revoke.js';
+import { addGrantsShow } from './commands/grants-show.js';
 import { addIntentsCancel } from './commands/intents-cancel.js';
 import { addIntentsList } from './commands/intents-list.js';
 import { addIntentsResolve } from './commands/intents-resolve.js';
@@ -89,6 +93,8 @@ function program(context: Context): Command {
   const deadLetters = root.command('dead-letters').description('what waits for a person');
   for (const add of [addDeadLettersList, addDeadLettersShow, addDeadLettersReplay, addDeadLettersDismiss])
     add(deadLetters, context);
+  const grants = root.command('grants').description('what is agreed to in advance');
+  for (const add of [addGrantsGive, addGrantsList, addGrantsShow, addGrantsRevoke]) add(grants, context);
   for (const add of [addPause, addPauses, addResume, addReconcile]) add(root, context);
   const tools = root.command('tools').description('tool files and what an agent sees of them');
   addToolsList(tools, context);

@@ -2,12 +2,12 @@ import type { IntentResult } from '@intendant/contracts';
 import type { Context } from './context.js';
 import { printable } from './table.js';
 
-/** As operators read one intent, it also says until when it may safely be sent again. */
-type Shown = IntentResult & { readonly safeResendUntil?: string | null };
+/** As operators read one intent, it also says until when it may safely be sent again, and by which grant it goes. */
+type Shown = IntentResult & { readonly safeResendUntil?: string | null; readonly grant?: string | null };
 
 /** Prints a result for a person or as JSON; a result with an error makes the command fail. */
 export function showResult(context: Context, result: Shown, json: boolean | undefined): void {
-  const { intentId, tool, status, outcome, replayed, sandbox, safeResendUntil, data, summary, error } = result;
+  const { intentId, tool, status, outcome, replayed, sandbox, safeResendUntil, grant, data, summary, error } = result;
   if (error) context.failed();
   if (json) {
     context.out(JSON.stringify(result));
@@ -16,6 +16,7 @@ export function showResult(context: Context, result: Shown, json: boolean | unde
   const marks = `${sandbox ? ', in the sandbox' : ''}${replayed ? ', answered from an earlier submit' : ''}`;
   context.out(`${tool}  ${status} (${outcome})${marks}`);
   context.out(`intent  ${intentId}`);
+  if (grant) context.out(`grant   ${grant}`);
   if (safeResendUntil) context.out(`resend  safe until ${safeResendUntil}`);
   if (summary !== null) context.out(`summary ${printable(summary)}`);
   if (data !== null) context.out(`data    ${printable(JSON.stringify(data))}`);
