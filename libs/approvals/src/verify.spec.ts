@@ -55,6 +55,16 @@ describe('what people have agreed to', () => {
     }
   });
 
+  test.each<[string, Partial<ApprovalRequest>, string]>([
+    ['another view', { view: 'Do nothing' }, 'what the action says'],
+    ['another impact', { impact: 'Nothing' }, 'the record of what was asked, or the key that it is sealed with'],
+    ['no impact', { impact: null }, 'the record of what was asked, or the key that it is sealed with'],
+    ['another policy', { policy: 'policy-0' }, 'the policy files'],
+    ['another tool file', { toolFile: 'other' }, 'the tool file of payments.refund.create'],
+  ])('is not where people were shown %s than what was sealed, though all is as it was', (_, shown, differs) => {
+    expect(look(askedFor({ ...request, ...shown }))).toMatchObject({ matching: [], differs: [differs] });
+  });
+
   test('stays that when the key is changed, as long as the one of before is known', () => {
     const next = 'another-approval-secret-0123456789abcdef';
     expect(look(askedFor(request), {}, {}, new ApprovalSeals(next, [secret])).matching).toEqual([request.digest]);

@@ -35,16 +35,16 @@ export function verify(
   };
 }
 
+/** What was asked is what is asked now, and the record of it is the one that was sealed: nobody was shown anything else. */
 function matches(request: ApprovalRequest, proposal: Proposal, { tool, policy }: Circumstances, seals: Seals): boolean {
   const values = valuesOf(proposal);
-  const now = {
-    ...request,
-    policy,
-    toolFile: tool.fileDigest,
-    view: renderView(tool, values),
-    impact: renderImpact(tool, values),
-  };
-  return seals.fits(request.digest, boundText(proposal, now));
+  return (
+    request.policy === policy &&
+    request.toolFile === tool.fileDigest &&
+    request.view === renderView(tool, values) &&
+    request.impact === renderImpact(tool, values) &&
+    seals.fits(request.digest, boundText(proposal, request))
+  );
 }
 
 /** In words for whoever agreed to it. */
