@@ -1,6 +1,6 @@
 import { announced, type BadHistories } from './bad-history.spec-helper.js';
 
-/** What people have said, and what was done all the same (I3, I4, I11, I15). */
+/** What people have said, and what was done all the same (I3, I11, I15). */
 export const badApprovals: BadHistories = {
   'an attempt with one approval too few': {
     rule: 'I15',

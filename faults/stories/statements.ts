@@ -33,22 +33,54 @@ export const statements: readonly Story[] = [
   {
     id: 'T4',
     what: 'a bound field changes after approval',
-    waitsFor: 'approvals',
+    tests: [
+      ['approvals-changes', 'in %s is not sent and asked about anew (T4)'],
+      ['approvals-changes', 'in %s serves what it was given for, once (T4)'],
+      ['approvals-changes', 'is not sent under another policy, and serves under the one it was given for (T4)'],
+      ['approvals-changes', 'may be agreed to anew, and is sent once by that (T4)'],
+      ['approvals-changes', '(%s) is not sent (T4)'],
+      ['approvals-changes', '(%s) serves when that is taken out (T4)'],
+    ],
   },
   {
     id: 'T5',
     what: 'an approval survives the restart of every service',
-    waitsFor: 'approvals',
+    tests: [
+      ['approvals-restarts', 'outlives every service, between every two steps, and is used once (T5)'],
+      [
+        'approvals-restarts',
+        'that is given while nobody waits and nothing runs but a gateway leads to one dispatch (T5)',
+      ],
+      ['approvals-restarts', '(%s at %s) leaves one effect, and a log that tells it (T1, T5)'],
+    ],
   },
   {
     id: 'T6',
     what: 'expiry is checked at dispatch',
-    waitsFor: 'approvals',
+    tests: [
+      ['approvals-expiry', 'is not taken any more by the API, which ends it (T6)'],
+      ['approvals-expiry', 'is not used for a dispatch, though it was given in time (T6)'],
+      ['approvals-expiry', 'is not used after a pause of its tool that lasted longer (T6)'],
+      ['approvals-expiry', 'is ended by the sweeper, whether it was given or not and though nothing dispatches (T6)'],
+    ],
   },
   {
     id: 'T7',
     what: 'an unauthorised approver, a stale or repeated decision',
-    waitsFor: 'approvals',
+    tests: [
+      ['approvals-authority', 'with the token of the run (T7)'],
+      ['approvals-authority', 'with the key of a service (T7)'],
+      ['approvals-authority', 'with a key that nobody knows (T7)'],
+      ['approvals-authority', 'without any key (T7)'],
+      ['approvals-authority', 'by an operator who is no approver (T7)'],
+      ['approvals-authority', 'by a viewer (T7)'],
+      ['approvals-authority', 'by an approver of another group (T7)'],
+      ['approvals-authority', 'by whoever the run acts for, except a no (T7)'],
+      ['approvals-authority', 'about what was asked before something changed (T7)'],
+      ['approvals-authority', 'a second time by the same person (T7)'],
+      ['approvals-authority', 'after all have agreed and it was done (T7)'],
+      ['approvals-authority', 'is told that there is no such intent, and changes nothing (T7)'],
+    ],
   },
   {
     id: 'T8',
@@ -72,7 +104,12 @@ export const statements: readonly Story[] = [
   {
     id: 'T10',
     what: 'a denied action proposed again with cosmetic changes',
-    waitsFor: 'denial memory',
+    tests: [
+      [
+        'approvals-authority',
+        'is answered from the refusal when it is asked for in other words, and nobody is asked again (T10)',
+      ],
+    ],
   },
   {
     id: 'T11',

@@ -68,7 +68,7 @@ describe('the layer', () => {
     const named = new Set([...cases.map(({ name }) => name), ...waiting.map((line) => line.split(' ')[0])]);
     expect([...named].sort()).toEqual(all.map(({ id }) => id).sort());
     expect(cases.map(({ name }) => name)).toContain('S23');
-    expect(waiting).toContain('S06 waits for approvals');
+    expect(waiting).toContain('T12 waits for bulk replay');
   });
 
   it('leaves the short run to npm test, which has all of its tests anyway', async () => {
@@ -77,7 +77,7 @@ describe('the layer', () => {
 
   it('takes back what it wrote, and nothing else', () => {
     expect(stories.again({ story: 'S23' }).name).toBe('S23');
-    expect(() => stories.again({ story: 'S06' })).toThrow('not a replay of the layer L4');
+    expect(() => stories.again({ story: 'T12' })).toThrow('not a replay of the layer L4');
     expect(() => stories.again({ property: 'x' })).toThrow('not a replay of the layer L4');
   });
 });
