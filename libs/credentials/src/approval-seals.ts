@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type TokenKey, tokenKey } from './token-keys.js';
 
 /**
- * Keyed digests of what people are asked, so that nobody who can write to the database can make up what they have agreed
- * to. Each names the key that it is made with, so that keys can be changed while requests wait.
+ * Keyed digests of what people are asked, so that nobody who can write to the database can have something else sent than
+ * what they have agreed to. Who has agreed is not sealed: that is the gateway's word. Each names the key that it is made with, so that keys can be changed while requests wait.
  */
 export class ApprovalSeals {
   private readonly sealing: TokenKey;
