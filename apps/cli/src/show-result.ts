@@ -18,7 +18,7 @@ export function showResult(context: Context, result: Shown, json: boolean | unde
   context.out(`intent  ${intentId}`);
   if (grant) context.out(`grant   ${grant}`);
   if (safeResendUntil) context.out(`resend  safe until ${safeResendUntil}`);
-  if (summary !== null) context.out(`summary ${printable(summary)}`);
+  if (summary) context.out(`summary ${printable(summary)}`);
   if (data !== null) context.out(`data    ${printable(JSON.stringify(data))}`);
   if (error) {
     context.out(`error   ${error.code}: ${printable(error.message)}`);
