@@ -185,11 +185,24 @@ test('what was not refused but ended otherwise is asked about again', async () =
   expect((await submit(session, 'mail.send', { to: 'eve' })).state).toBe('awaiting_approval');
 });
 
-test('what people are asked about already is not asked about again under another step', async () => {
+test.each(['mail.send', 'mail.list'])(
+  'what people are asked about already is not asked about again under another step: %s',
+  async (name) => {
+    const session = await openRun();
+    const waiting = await submit(session, name, { to: 'eve' });
+    await expect(submit(session, name, { to: 'eve' })).rejects.toMatchObject({
+      error: {
+        code: 'blocked_by_unknown',
+        details: { intentId: waiting.proposal.intentId, state: 'awaiting_approval' },
+      },
+    });
+    expect(await say(waiting, 'approve')).toMatchObject({ state: 'authorized', basis: 'approved' });
+  },
+);
+
+test('a crowd that proposes one call at once, through two policies, has people asked once, about a read as well', async () => {
   const session = await openRun();
-  const waiting = await submit(session, 'mail.send', { to: 'eve' });
-  await expect(submit(session, 'mail.send', { to: 'eve' })).rejects.toMatchObject({
-    error: { code: 'blocked_by_unknown', details: { intentId: waiting.proposal.intentId, state: 'awaiting_approval' } },
-  });
-  expect(await say(waiting, 'approve')).toMatchObject({ state: 'authorized', basis: 'approved' });
+  const crowd = Array.from({ length: 8 }, () => submit(session, 'mail.list', { of: 'eve' }));
+  const recorded = (await Promise.allSettled(crowd)).filter(({ status }) => status === 'fulfilled');
+  expect(recorded).toHaveLength(1);
 });

@@ -15,15 +15,17 @@ const unclear: ReadonlySet<string> = new Set([
 /** Those in which the same call is not made again: it may have happened and nobody was told, or people are asked already. */
 const holding: ReadonlySet<string> = new Set(['awaiting_approval', 'accepted', 'unknown', 'dead_lettered']);
 
-/** What a run has asked for already, and does not know the end of, is not done again under another step. */
+/**
+ * What a run has asked for already, and does not know the end of, is not done again under another step. A read that may have
+ * happened may be made again; people are not asked twice about it either.
+ */
 export function sameCall({ tool, fingerprint, sandbox }: Call, { open }: Facts): Objection | null {
-  if (tool.effect === 'read') return null;
   const same = open.find(
     (each) =>
       each.tool === tool.name &&
       each.fingerprint === fingerprint &&
       each.sandbox === sandbox &&
-      holding.has(each.state),
+      (tool.effect === 'read' ? each.state === 'awaiting_approval' : holding.has(each.state)),
   );
   if (!same) return null;
   const how =

@@ -108,7 +108,8 @@ export const append = {
         AND NOT EXISTS (
           SELECT FROM intents AS u
           WHERE u.run_id = n.run_id AND u.state IN ('awaiting_approval', 'unknown', 'accepted', 'dead_lettered') AND c.held
-            AND u.tool = n.tool AND u.fingerprint = n.fingerprint AND u.sandbox = n.sandbox AND n.effect <> 'read')
+            AND u.tool = n.tool AND u.fingerprint = n.fingerprint AND u.sandbox = n.sandbox
+            AND (n.effect <> 'read' OR u.state = 'awaiting_approval'))
       -- Whoever waits for another one's operation or key does so in the same order.
       ORDER BY c.operation NULLS FIRST, n.key
       ON CONFLICT DO NOTHING
