@@ -24,6 +24,11 @@ export interface OpenAttempt {
   readonly leaseEnds: number;
 }
 
+/** A preview that is wanted before people can agree. Whoever asks for it waits for its upstream. */
+export interface WantedPreview {
+  show(): Promise<void>;
+}
+
 /** What approvals are checked with. */
 export interface ApprovalChecks {
   readonly seals: Seals;
@@ -47,7 +52,10 @@ export class Attempts {
   }
 
   /** Records the attempt before its first byte; null when there is nothing to send now, or somebody else was faster. */
-  async start({ id: intentId, tool }: Pick<Ring['intents'][number], 'id' | 'tool'>): Promise<OpenAttempt | null> {
+  async start({
+    id: intentId,
+    tool,
+  }: Pick<Ring['intents'][number], 'id' | 'tool'>): Promise<OpenAttempt | WantedPreview | null> {
     const known = (await this.mayBePaused(tool)) ? await this.store.intents.load(intentId) : null;
     if (known !== null && this.isPausedHere(known.proposal)) return null;
     const asked = monotonic();
@@ -55,13 +63,18 @@ export class Attempts {
     const phases = this.tools.get(tool)?.phases ?? null;
     const command = { type: 'start_attempt', attemptId, phases } as const;
     const result = await this.store.door.execute({ intentId, command, ...(known && { known }) });
-    const { intent } = isUnverified(result) ? await this.startVerified(result.intent, command) : result;
+    const started = isUnverified(result) ? await this.startVerified(result.intent, command) : result;
+    if ('show' in started) return started;
+    const { intent } = started;
     if (intent?.state !== 'dispatching' || intent.attempt.attemptId !== attemptId) return null;
     return this.started(intent, asked);
   }
 
   /** The last look at what people have agreed to: the intent may not have changed since when it is recorded. */
-  private async startVerified(known: Intent, command: Extract<Command, { type: 'start_attempt' }>): Promise<Result> {
+  private async startVerified(
+    known: Intent,
+    command: Extract<Command, { type: 'start_attempt' }>,
+  ): Promise<Result | WantedPreview> {
     const { proposal, approvals, version } = known;
     const tool = this.tools.get(proposal.tool);
     if (!tool) return { kind: 'unchanged', intent: known };
@@ -76,7 +89,7 @@ export class Attempts {
     const verified = verify({ proposal, approvals, version }, { tool, policy, nonce: newId() }, seals);
     const newest = newestOf(approvals);
     if (newest.preview?.kind === 'asked' && verified.matching.includes(newest.digest)) {
-      return this.showPreview(proposal, newest, tool);
+      return { show: () => this.showPreview(proposal, newest, tool) };
     }
     if (verified.differs.length > 0) {
       const { intentId } = proposal;
@@ -87,7 +100,7 @@ export class Attempts {
   }
 
   /** Asks the upstream what the call would change, and people whether they agree to that. */
-  private async showPreview(proposal: Proposal, asked: ApprovalRequest, tool: ToolDefinition): Promise<Result> {
+  private async showPreview(proposal: Proposal, asked: ApprovalRequest, tool: ToolDefinition): Promise<void> {
     const { intentId, key, tenant, runId, sandbox } = proposal;
     const args = valuesOf(proposal);
     const answer = await this.upstream.preview({ tool, args, key, intentId, tenant, runId, sandbox });
@@ -95,7 +108,7 @@ export class Attempts {
     const { seals, policy } = this.checks;
     const preview = previewOf(answer, tool);
     const request = renewed(asked, { proposal, tool, policy, nonce: newId(), preview }, seals);
-    return this.store.door.execute({ intentId, command: { type: 'show_preview', of: asked.digest, request } });
+    await this.store.door.execute({ intentId, command: { type: 'show_preview', of: asked.digest, request } });
   }
 
   /** What a person is asked once the grant is over that had answered it beforehand. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Ring, ToolDefinition } from '@intendant/contracts';
+import { newRequest } from '@intendant/approvals';
+import { defaultApproval, type PreviewDefinition, type Ring, type ToolDefinition } from '@intendant/contracts';
 import { ApprovalSeals } from '@intendant/credentials';
 import type { Command, IntentEvent, LookupAnswer, Proposal } from '@intendant/intent';
 import { createLogger } from '@intendant/runtime';
@@ -68,6 +69,21 @@ async function ringFor(count: number, of: ToolDefinition = tool, over: Partial<P
     return { id: made.intentId, version: intent?.version ?? 0, tool: of.name, toolVersion: of.version };
   });
   return { intents: await Promise.all(recorded) };
+}
+
+const preview: PreviewDefinition = {
+  request: { kind: 'http', method: 'GET', path: '/preview', headers: {}, body: null },
+  ...{ use: 'real', before: null, after: 'data', token: null },
+};
+
+/** Records an intent of a tool about which people are asked, and returns its id. */
+async function waitingFor(of: ToolDefinition): Promise<string> {
+  const made = proposal({ tool: of.name, contractDigest: of.contractDigest, terms: of.terms });
+  const question = { proposal: made, tool: of, policy: checks.policy, demands: [], alike: null, nonce: 'n1' };
+  const request = newRequest({ ...question, expiresAt: Date.now() + 60_000 }, checks.seals);
+  const ruling = { allow: 'approved', request } as const;
+  await store.door.execute({ intentId: made.intentId, command: { type: 'record', proposal: made, ruling } });
+  return made.intentId;
 }
 
 const events = async (id: string) => (await store.intents.history(id)).map(({ event }) => event);
@@ -170,6 +186,22 @@ test('a slow tool holds up its own intents only, and goes on when a slot is free
     { timeout: 20_000, interval: 100 },
   );
   await quick.stop();
+});
+
+test('a preview that hangs holds up no announcement', async () => {
+  const previewed = toolAt(server.url, {
+    tool: { name: 'slow.preview', approval: { ...defaultApproval, required: true, preview } },
+  });
+  server.script({ at: 'request', then: 'hang' });
+  const id = await waitingFor(previewed);
+  const replica = dispatcher([previewed]);
+  await replica.take({ intents: [{ id, version: 2, tool: previewed.name, toolVersion: previewed.version }] });
+  await server.seen(1);
+  expect((await store.intents.load(id))?.approvals?.requests).toMatchObject([{ preview: { kind: 'asked' } }]);
+  server.resetConnections();
+  await vi.waitFor(async () =>
+    expect((await store.intents.load(id))?.approvals?.requests.at(-1)).toMatchObject({ preview: { kind: 'failed' } }),
+  );
 });
 
 test('a full upstream holds up its own intents only, whichever of its tools they are of', async () => {

@@ -4,7 +4,7 @@ import { faultPoint, type Logger, monotonic, newId } from '@intendant/runtime';
 import { type Reservation, type Starter, StoreUnavailable } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
 import { evidenceOf } from '@intendant/upstream';
-import type { Attempts, OpenAttempt } from './attempts.js';
+import type { Attempts, OpenAttempt, WantedPreview } from './attempts.js';
 import { Limits } from './limits.js';
 import type { Notices } from './notices.js';
 import { OnWire } from './on-wire.js';
@@ -85,7 +85,7 @@ export class Dispatcher implements Starter {
   private async start(announced: Announced, announcement: string, release: () => void): Promise<void> {
     try {
       // Rejected (not due yet, say): the same announcement may be right another time.
-      if (!(await this.track(this.begin(announced, release)))) this.seen.forget(announcement);
+      if (!(await this.track(this.begin(announced, announcement, release)))) this.seen.forget(announcement);
     } catch (error) {
       release();
       this.seen.forget(announcement);
@@ -117,12 +117,25 @@ export class Dispatcher implements Starter {
     };
   }
 
-  /** True when there is something to send. */
-  private async begin(announced: Announced, release: () => void): Promise<boolean> {
-    const attempt = await this.attempts.start(announced);
-    if (attempt === null) release();
-    else this.send(attempt, release);
-    return attempt !== null;
+  /** True when there is something to send, or to ask. */
+  private async begin(announced: Announced, announcement: string, release: () => void): Promise<boolean> {
+    const started = await this.attempts.start(announced);
+    if (started === null) release();
+    else if ('show' in started) this.ask(started, announced, announcement, release);
+    else this.send(started, release);
+    return started !== null;
+  }
+
+  /** Holds a place at the upstream, and no announcement. What is not shown is announced again. */
+  private ask(wanted: WantedPreview, { id }: Announced, announcement: string, release: () => void): void {
+    const asking = wanted
+      .show()
+      .catch((error: unknown) => this.logger.warn({ err: error, intentId: id }, 'preview not recorded; asked again'))
+      .finally(() => {
+        release();
+        this.seen.forget(announcement);
+      });
+    void this.track(asking);
   }
 
   private send(open: OpenAttempt, release: () => void): void {
