@@ -17,6 +17,7 @@ export * from './restriction.js';
 export * from './result.js';
 export * from './ring.js';
 export * from './session.js';
+export * from './shown-text.js';
 export * from './subjects.js';
 export * from './text.js';
 export * from './tool.js';

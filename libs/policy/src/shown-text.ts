@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cutNote, hasUnseen, spelledOut } from '@intendant/contracts';
 
 /** Longer values are cut; in code points. */
 const longest = 500;
@@ -7,22 +8,14 @@ const kept = 200;
 /** One word that shows all that it is. */
 const word = /^[\p{L}\p{N}_.@:/+-]+$/u;
 
-/**
- * What is not seen, or changes how its surroundings are seen: control and format characters (zero width, direction,
- * byte order mark), separators but the space, private and unassigned characters, surrogates alone, and letters and
- * marks that have no shape.
- */
-const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u{2800}]|(?! )\p{Zs}/gu;
-
 /** Text in JSON quotes, with what is not seen as `\u{…}`. */
 export function quoted(text: string): string {
-  const escaped = text.replace(/["\\]/g, '\\$&').replace(unseen, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);
-  return `"${escaped}"`;
+  return `"${spelledOut(text.replace(/["\\]/g, '\\$&'))}"`;
 }
 
 /** Plain words as they are, everything else in quotes; so are words that could be taken for another kind of value. */
 export function plainOrQuoted(text: string): string {
-  return word.test(text) && text.search(unseen) < 0 && !isJson(text) ? text : quoted(text);
+  return word.test(text) && !hasUnseen(text) && !isJson(text) ? text : quoted(text);
 }
 
 /** A text of whoever chose it; a long one is cut, and says so outside of its quotes. */
@@ -40,7 +33,7 @@ export function cut(json: string): string {
 }
 
 function rest(length: number, whole: string): string {
-  return `… (${length} characters, sha256 ${createHash('sha256').update(whole).digest('hex').slice(0, 16)})`;
+  return cutNote(length, createHash('sha256').update(whole).digest('hex'));
 }
 
 function isJson(text: string): boolean {

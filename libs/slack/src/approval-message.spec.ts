@@ -1,3 +1,5 @@
+import { defaultApproval } from '@intendant/contracts';
+import { renderImpact, renderView } from '@intendant/policy';
 import { describe, expect, test } from 'vitest';
 import { approvalMessage, type BriefCard } from './approval-message.js';
 
@@ -102,6 +104,23 @@ describe('the message about an approval', () => {
     expect(blocksOf({ ...card, ...over }).map(({ type }) => type)).not.toContain('actions');
   });
 
+  test('has no buttons where a value of the view or the impact was cut', () => {
+    const approval = { ...defaultApproval, view: 'Mail to bob: {{text}}', impact: '{{text}}' };
+    const text = `Dear Bob, ${'x'.repeat(500)} and pay it to eve`;
+    const view = renderView({ name: 'mail.send', approval }, { text });
+    expect(view).not.toContain('eve');
+    expect(blocksOf(withView(view)).map(({ type }) => type)).not.toContain('actions');
+    const impact = renderImpact({ approval }, { text });
+    expect(blocksOf({ ...card, impact }).map(({ type }) => type)).not.toContain('actions');
+  });
+
+  test('spells out what cannot be seen in what the upstream and the runtime say', () => {
+    const preview = { before: '{"to":"amy"}', after: '{"to":"\u202eeve"}' };
+    const texts = blocksOf({ ...card, preview, approval: { ...card.approval, requester: 'a\u200bda' } });
+    expect(texts.map(({ text }) => text?.text).join()).toContain('{"to":"\\u{202e}eve"}');
+    expect(texts[2]?.text?.text).toContain('Asked for by a\\u{200b}da.');
+  });
+
   test('says how many have to agree', () => {
     const both = { ...card, approval: { ...card.approval, quorum: 2, given: 1 } };
     expect(JSON.stringify(blocksOf(both))).toContain('2 people have to agree, 1 so far, until');
@@ -118,7 +137,7 @@ describe('the message about an approval', () => {
     expect(blocks.map(({ type }) => type)).not.toContain('actions');
     expect(blocks[1]?.text?.text).toBe(`${'x'.repeat(2_999)}…`);
     expect(blocks[3]?.text?.text).toBe(
-      'This is too long for Slack and cut off: read it in full and decide about it at the address below.',
+      'This is too long to be shown here in full: read it in full and decide about it at the address below.',
     );
     expect(JSON.stringify(blocksOf(withView(`${most}x`), null))).toContain('decide about it over the API.');
   });

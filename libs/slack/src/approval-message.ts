@@ -1,4 +1,4 @@
-import type { WaitingApproval } from '@intendant/contracts';
+import { mayBeCut, spelledOut, type WaitingApproval } from '@intendant/contracts';
 
 /** What people are asked about one intent, and the digest of exactly that. All of it is of one moment. */
 export interface BriefCard {
@@ -25,13 +25,13 @@ type Block = Readonly<Record<string, unknown>>;
 
 /**
  * The body of `chat.postMessage` (https://docs.slack.dev/reference/methods/chat.postMessage). What a model may have
- * chosen is in blocks of plain text only, where nothing is a link, a mention or an emoji. What does not fit comes
+ * chosen is in blocks of plain text only, where nothing is a link, a mention or an emoji. What does not fit, or was cut, comes
  * without buttons: nobody decides here about what is not shown.
  */
 export function approvalMessage(channel: string, card: BriefCard, link: string | null): object {
   const { tool, approval } = card;
   const texts = [approval.view, facts(card), ...(card.preview === null ? [] : [changes(card.preview)])];
-  const fits = texts.every((text) => text.length <= longestText);
+  const fits = texts.every((text) => text.length <= longestText) && !mayBeCut(`${approval.view} ${card.impact}`);
   return {
     channel,
     text: `${tool} waits for approval.`,
@@ -53,7 +53,7 @@ function facts({ approval, sandbox, impact, reversible, undo, notes }: BriefCard
   const { requester, expiresAt, quorum, given, why } = approval;
   const needed = quorum === 1 ? 'One person has to agree' : `${quorum} people have to agree, ${given} so far`;
   return [
-    `Asked for by ${requester}. ${needed}, until ${expiresAt}.`,
+    `Asked for by ${spelledOut(requester)}. ${needed}, until ${expiresAt}.`,
     ...(sandbox ? ['This is a call to the sandbox: nothing real happens.'] : []),
     ...why.map((each) => `Why: ${each}`),
     ...(impact === null ? [] : [`Impact: ${impact}`]),
@@ -64,12 +64,12 @@ function facts({ approval, sandbox, impact, reversible, undo, notes }: BriefCard
 }
 
 function changes({ before, after }: NonNullable<BriefCard['preview']>): string {
-  return `Before: ${before}\nAfter: ${after}`;
+  return `Before: ${spelledOut(before)}\nAfter: ${spelledOut(after)}`;
 }
 
 function tooLong(link: string | null): string {
   const where = link === null ? 'over the API' : 'at the address below';
-  return `This is too long for Slack and cut off: read it in full and decide about it ${where}.`;
+  return `This is too long to be shown here in full: read it in full and decide about it ${where}.`;
 }
 
 function buttons({ intentId, digest }: BriefCard): Block {

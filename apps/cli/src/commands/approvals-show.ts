@@ -1,3 +1,4 @@
+import { spelledOut } from '@intendant/contracts';
 import type { Command } from 'commander';
 import { call } from '../client.js';
 import { type Flags, Settings } from '../config.js';
@@ -68,10 +69,12 @@ export function addApprovalsShow(parent: Command, context: Context): void {
       const settings = new Settings(context, options);
       const card = await call<Card>(settings, settings.operatorKey, 'GET', `/v1/approvals/${encodeURIComponent(id)}`);
       if (options.json) return context.out(JSON.stringify(card));
-      for (const [title, value] of linesOf(card)) context.out(`${title.padEnd(9)} ${printable(value)}`);
+      for (const [title, value] of linesOf(card)) context.out(`${title.padEnd(9)} ${spelledOut(printable(value))}`);
       context.out('');
       for (const { action, possible, reason } of card.actions) {
-        context.out(`${action.padEnd(9)} ${possible ? 'possible' : `not possible: ${reason}`}`);
+        context.out(
+          `${action.padEnd(9)} ${possible ? 'possible' : `not possible: ${spelledOut(printable(String(reason)))}`}`,
+        );
       }
     });
 }
