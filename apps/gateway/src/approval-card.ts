@@ -14,7 +14,7 @@ import {
 } from '@intendant/intent';
 import { wallClock } from '@intendant/runtime';
 import type { IntentListing, Store } from '@intendant/store';
-import { rejected } from './command-answer.js';
+import { approvalExpired, rejected } from './command-answer.js';
 import type { Action } from './dead-letters.js';
 
 /** Intents of the run that a card shows. */
@@ -173,11 +173,19 @@ function actionsOn(intent: Intent, approver: Approver, digest: string): Action[]
     ['withdraw', { type: 'withdraw', by: approver.name }],
   ];
   return commands.map(([action, command]) => {
-    const decision = approver.roles.includes('approver') ? decide(command, intent, wallClock()) : null;
-    const lacking = decision === null ? `${approver.name} does not have the role approver.` : null;
-    const reason = decision?.kind === 'rejected' ? rejected(decision.reason, intent).message : lacking;
+    const reason = approver.roles.includes('approver')
+      ? whyNot(command, intent)
+      : `${approver.name} does not have the role approver.`;
     return { action, possible: reason === null, reason };
   });
+}
+
+function whyNot(command: Command, intent: Intent): string | null {
+  const decision = decide(command, intent, wallClock());
+  if (decision.kind === 'rejected') return rejected(decision.reason, intent).message;
+  // The expiry is all that would be recorded.
+  const hasExpired = decision.kind === 'accepted' && decision.events[0]?.type === 'denied';
+  return hasExpired ? approvalExpired(intent).message : null;
 }
 
 function iso(time: number): string {

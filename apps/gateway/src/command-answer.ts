@@ -9,6 +9,17 @@ export function intentAfter(result: Result): Intent {
   throw rejected(result.reason, result.intent);
 }
 
+/** Whoever decided came too late, and nothing happens. */
+export function approvalExpired({ state, proposal: { intentId } }: Intent): Refusal {
+  return new Refusal(
+    'conflict',
+    `The approval of intent ${intentId} has expired. Nothing was sent and nothing will be.`,
+    {
+      ...{ intentId, state, reason: 'approval_expired' },
+    },
+  );
+}
+
 /** Why a command about `intent` is rejected, as its sender reads it. */
 export function rejected(reason: Rejection, intent: Intent): Refusal {
   const { intentId, tool } = intent.proposal;

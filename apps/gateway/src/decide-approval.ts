@@ -1,10 +1,10 @@
-import { type IntentResult, Refusal, resultOf } from '@intendant/contracts';
+import { type IntentResult, resultOf } from '@intendant/contracts';
 import type { OperatorIdentity } from '@intendant/credentials';
 import type { Command, Intent } from '@intendant/intent';
 import { faultPoint } from '@intendant/runtime';
 import type { Store } from '@intendant/store';
 import { approverOf } from './approval-card.js';
-import { intentAfter } from './command-answer.js';
+import { approvalExpired, intentAfter } from './command-answer.js';
 import { visibleIntent } from './tenants.js';
 
 export type ApprovalDecision =
@@ -27,11 +27,7 @@ export async function decideApproval(
   const result = await store.door.execute({ intentId: id, command: commandOf(operator, decided) });
   const intent = intentAfter(result);
   faultPoint('gateway.before_reply');
-  if (hasExpired(intent)) {
-    throw new Refusal('conflict', `The approval of intent ${id} has expired. Nothing was sent and nothing will be.`, {
-      ...{ intentId: id, state: intent.state, reason: 'approval_expired' },
-    });
-  }
+  if (hasExpired(intent)) throw approvalExpired(intent);
   return resultOf(intent, false);
 }
 
