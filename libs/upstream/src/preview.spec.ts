@@ -201,6 +201,12 @@ describe('a preview', () => {
     ['every state as a token', '*', {}, '"token" is not one entity tag, such as "v7"'],
     ['two states as a token', '"v1", "v2"', {}, '"token" is not one entity tag'],
     [
+      'a token with NUL',
+      undefined,
+      { read: '"a\\u0000"', apply: { kind: 'reread' } },
+      '"token" has text with NUL or half a surrogate pair, which cannot be kept',
+    ],
+    [
       'a token with a line break',
       undefined,
       { read: '"a\\r\\nX-Evil: 1"', apply: { kind: 'header', name: 'X-V' } },

@@ -30,6 +30,8 @@ export async function readPreview(
     const read = await evaluateOn(view, token.read);
     const mistake = tokenMistake(read, token.apply);
     if (mistake !== null) return previewFailed('token_unusable', mistake);
+    const unkept = unfit(read as StateToken);
+    if (unkept !== null) return previewFailed('token_unusable', `"token" ${unkept}`);
     return { kind: 'shown', ...shown, token: read as StateToken };
   } catch (error) {
     return previewFailed('preview_unreadable', messageOf(error));
