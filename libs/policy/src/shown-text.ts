@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cutNote, hasUnseen, spelledOut } from '@intendant/contracts';
 
 /** Longer values are cut; in code points. */
-const longest = 500;
+export const longest = 500;
 const kept = 200;
 
 /** One word that shows all that it is. */
@@ -25,11 +25,11 @@ export function shortened(text: string): string {
   return `${quoted(points.slice(0, kept).join(''))}${rest(points.length, quoted(text))}`;
 }
 
-/** Cuts JSON that is long. */
-export function cut(json: string): string {
-  const points = [...json];
-  if (points.length <= longest) return json;
-  return `${points.slice(0, kept).join('')}${rest(points.length, json)}`;
+/** Cuts what has more than `most` code points. */
+export function cut(text: string, most: number): string {
+  const points = [...text];
+  if (points.length <= most) return text;
+  return `${points.slice(0, (most * kept) / longest).join('')}${rest(points.length, text)}`;
 }
 
 function rest(length: number, whole: string): string {

@@ -33,6 +33,12 @@ describe('the action in words', () => {
     expect(renderView(tool(), {})).toBe('payments.refund.create');
   });
 
+  test('is cut where the caller has chosen names without end: a message has to hold it', () => {
+    const view = renderView(tool(), { ['\x7f'.repeat(250_000)]: 0 });
+    expect(view.length).toBeLessThan(10_000);
+    expect(view).toMatch(/… \(1500028 characters, sha256 [0-9a-f]{16}\)$/);
+  });
+
   test('says what is touched, or nothing', () => {
     expect(renderImpact(tool({ impact: 'Money of {{shop}}.' }), { shop: 'Café 7' })).toBe('Money of "Café 7".');
     expect(renderImpact(tool(), { shop: 'x' })).toBeNull();

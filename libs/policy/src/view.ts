@@ -8,7 +8,10 @@ import {
   viewParts,
 } from '@intendant/contracts';
 import type { Json, JsonObject } from '@intendant/intent';
-import { cut, plainOrQuoted, quoted, shortened } from './shown-text.js';
+import { cut, longest, plainOrQuoted, quoted, shortened } from './shown-text.js';
+
+/** Of all arguments together, whose names may be the caller's to choose; in code points. */
+const longestLine = 10_000;
 
 type Viewed = Pick<ToolDefinition, 'name' | 'approval'>;
 
@@ -24,7 +27,7 @@ export function renderView({ name, approval }: Viewed, values: JsonObject): stri
   const pairs = Object.keys(values)
     .sort()
     .map((field) => `${plainOrQuoted(field)}: ${shown(values[field] ?? null, hiddenBelow(hidden, field))}`);
-  return [name, pairs.join(', ')].filter((part) => part !== '').join(' ');
+  return cut([name, pairs.join(', ')].filter((part) => part !== '').join(' '), longestLine);
 }
 
 /** What the call touches, with the real values, as in {@link renderView}; null where the tool file does not say. */
@@ -49,7 +52,7 @@ function filled(template: string, values: JsonObject, pointers: readonly string[
 function shown(value: Json, hidden: Places): string {
   if (isHidden(hidden)) return redactedMark;
   if (typeof value === 'string') return shortened(value);
-  return cut(compact(value, hidden));
+  return cut(compact(value, hidden), longest);
 }
 
 /** Canonical JSON in which strings are escaped for the eye. */
