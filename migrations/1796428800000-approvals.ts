@@ -7,7 +7,7 @@ const without = (list: string) => list.replace("'awaiting_approval', ", '');
 
 /**
  * The state in which an intent waits for people, what a refusal is remembered by, and grants that stand in for approvals.
- * Constraints are checked for new rows at once and for old ones without keeping anybody from writing.
+ * All in one transaction: `intents` is locked while its rows are checked and its indexes made.
  */
 export class Approvals1796428800000 implements MigrationInterface {
   readonly name = 'Approvals1796428800000';
