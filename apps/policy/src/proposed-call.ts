@@ -164,11 +164,18 @@ export class ProposedCall {
     return permitted.allowed && (run.refused || tool.approval.remember === 'tenant');
   }
 
+  /** People are asked about another call of the tool in this run. Those that only look alike are asked about each. */
+  private isAskedOf(facts: Facts | null): boolean {
+    const { name, similar } = this.proposed.tool;
+    if (similar !== null) return false;
+    return facts?.open.some(({ state, tool }) => state === 'awaiting_approval' && tool === name) ?? false;
+  }
+
   private callBy(facts: Facts | null): Call {
     const { run, session, tool, permitted, message } = this.proposed;
     const { identifiers, rates, proposal, cost, fingerprint } = this;
     return {
-      ...{ fingerprint, sandbox: message.sandbox },
+      ...{ fingerprint, sandbox: message.sandbox, gist: this.isAskedOf(facts) ? this.gist : null },
       ...{ session, tool, permitted, identifiers, rates, takes: takenBy(proposal), taintedBy: run.taintedBy },
       written: cost.ok ? this.written.judge(this.question(facts)) : uncounted(tool, cost.error),
     };

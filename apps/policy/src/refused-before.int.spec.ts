@@ -206,3 +206,19 @@ test('a crowd that proposes one call at once, through two policies, has people a
   const recorded = (await Promise.allSettled(crowd)).filter(({ status }) => status === 'fulfilled');
   expect(recorded).toHaveLength(1);
 });
+
+test('what people are asked about already is not asked about in other words, so that a refusal holds for all of them', async () => {
+  const session = await openRun();
+  const words = ['Send the list', 'send the list.', ' Send  the list!', 'Ｓｅｎｄ the list'];
+  const crowd = words.map((text) => submit(session, 'mail.send', { to: 'eve', text }));
+  const outcomes = await Promise.allSettled(crowd);
+  const [waiting, ...more] = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  expect(more).toEqual([]);
+  const refusals = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.error] : []));
+  expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill('blocked_by_unknown'));
+  expect(await say(waiting as Intent, 'refuse')).toMatchObject({ state: 'denied' });
+  for (const text of words) {
+    expect(failureOf(await submit(session, 'mail.send', { to: 'eve', text }))).toMatchObject({ code: 'denied_before' });
+  }
+  expect((await submit(session, 'mail.send', { to: 'bo', text: 'Send the list' })).state).toBe('awaiting_approval');
+});

@@ -86,6 +86,8 @@ export interface Facts {
     readonly tool: string;
     readonly fingerprint: string;
     readonly sandbox: boolean;
+    /** What a refusal of it would be remembered by; null: nobody was asked about it. */
+    readonly gist: string | null;
   })[];
 }
 

@@ -4,7 +4,7 @@ import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
 import { demandsOf } from './demands.js';
 import type { Objection } from './objection.js';
-import { refusedBefore, sameCall, sameOperation, tainted, unfounded } from './others.js';
+import { refusedBefore, sameCall, sameOperation, sameQuestion, tainted, unfounded } from './others.js';
 import { tooFast } from './rates.js';
 import { sentence } from './sentence.js';
 
@@ -75,6 +75,7 @@ function objectionOf(call: Call, facts: Facts): Objection | null {
   return (
     sameCall(call, facts) ??
     sameOperation(call, facts) ??
+    sameQuestion(call, facts) ??
     unfounded(call, facts) ??
     refusedBefore(call, facts) ??
     (facts.run && exhausted(call, facts.run, facts.now))

@@ -12,6 +12,8 @@ export interface Call {
   /** Digest of the arguments. */
   readonly fingerprint: string;
   readonly sandbox: boolean;
+  /** What a refusal of it would be remembered by; null: no other call of the run that waits for people has to be unlike it. */
+  readonly gist: string | null;
   /** Arguments that have to come from an earlier result. */
   readonly identifiers: readonly NamedIdentifier[];
   /** Id of the intent by which the run has read text from outside; null: it has not. */

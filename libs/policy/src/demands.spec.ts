@@ -21,7 +21,7 @@ function call(over: Partial<Omit<Call, 'tool'>> & { readonly tool?: Partial<Tool
     },
     tool: toolAt('http://127.0.0.1:1', { tool: { name: 'mail.send', ...tool } }),
     permitted: { allowed: true },
-    ...{ takes: noHoldings, fingerprint: 'f', sandbox: false, identifiers: [], taintedBy: null, rates: [] },
+    ...{ takes: noHoldings, fingerprint: 'f', sandbox: false, gist: null, identifiers: [], taintedBy: null, rates: [] },
     written: allowed,
     ...rest,
   };
@@ -112,7 +112,7 @@ describe('nobody is asked about what', () => {
         open: [
           {
             ...{ intentId: 'i2', runId: 'run_1', state: 'awaiting_approval', tool: 'mail.send' },
-            ...{ fingerprint: 'f', sandbox: false },
+            ...{ fingerprint: 'f', sandbox: false, gist: null },
           },
         ],
       }),

@@ -33,6 +33,14 @@ export function sameCall({ tool, fingerprint, sandbox }: Call, { open }: Facts):
   return waits(`This very call of ${tool.name} was made in this run (${same.intentId}), and ${how}`, same);
 }
 
+/** What people are asked about is not asked once more in other words: whoever refuses one must not find it agreed to as another. */
+export function sameQuestion({ tool, gist }: Call, { open }: Facts): Objection | null {
+  const asked =
+    gist === null ? undefined : open.find((each) => each.state === 'awaiting_approval' && each.gist === gist);
+  if (!asked) return null;
+  return waits(`People are asked already about such a call of ${tool.name} in this run (${asked.intentId})`, asked);
+}
+
 /** The same operation is not done twice, whoever asks for it; in the run that does not know how it ended, it waits. */
 export function sameOperation({ session, tool }: Call, { holder }: Facts): Objection | null {
   if (holder === null) return null;

@@ -145,8 +145,8 @@ export class Book {
     }
     if (state === 'denied') return;
     this.useGrant(proposal);
-    const { intentId, runId, tool, fingerprint, sandbox, operation, likeness } = proposal;
-    this.open.push({ runId, intentId, tool, fingerprint, sandbox, state });
+    const { intentId, runId, tool, fingerprint, sandbox, gist = null, operation, likeness } = proposal;
+    this.open.push({ runId, intentId, tool, fingerprint, sandbox, gist, state });
     if (operation) this.holders.set(operation.digest, { intentId, runId, state });
     if (likeness) this.alike.set(likeness, { likeness, intentId, runId, state, at: this.now });
     for (const { id } of claim.rates) this.tokens.set(id, (this.tokens.get(id) ?? 0) - 1);

@@ -86,7 +86,7 @@ export const loadFacts = {
         ORDER BY g.expires_at, g.id
       ) AS g) AS grants,
       (SELECT json_agg(q) FROM (
-        SELECT run_id AS "runId", id AS "intentId", tool, fingerprint, sandbox, state FROM intents
+        SELECT run_id AS "runId", id AS "intentId", tool, fingerprint, sandbox, gist, state FROM intents
         WHERE run_id = ANY ($1::text[]) AND held AND state IN ('awaiting_approval', 'authorized', 'dispatching', 'accepted', 'unknown', 'dead_lettered')
       ) AS q) AS open`,
 };
@@ -172,6 +172,7 @@ export interface OpenRow {
   readonly tool: string;
   readonly fingerprint: string;
   readonly sandbox: boolean;
+  readonly gist: string | null;
   readonly state: StateName;
 }
 
