@@ -231,7 +231,9 @@ function agreedState({ attempt, approvals }: In<'dispatching'>): StateToken | nu
 }
 
 function previewOf(answer: PreviewAnswer, { approval }: ToolDefinition): Preview {
-  if (answer.kind === 'failed') return { kind: 'failed', detail: `${answer.cause}: ${answer.detail}` };
+  // What an upstream says of a request may repeat its arguments, and some of them nobody is shown.
+  const said = answer.kind === 'failed' && approval.redact.length === 0 ? `: ${answer.detail}` : '';
+  if (answer.kind === 'failed') return { kind: 'failed', detail: `${answer.cause}${said}` };
   const { before, after, token } = answer;
   return {
     kind: 'shown',

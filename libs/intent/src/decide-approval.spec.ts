@@ -13,6 +13,7 @@ import {
   cancel,
   expire,
   keyed,
+  keyedWithoutProof,
   lookup,
   present,
   recorded,
@@ -395,9 +396,18 @@ describe('while people are asked', () => {
       .accepts({ type: 'outcome_unknown', cause: 'resend_window_closed' });
   });
 
-  it('what may have run is not given up at the end of the time', () => {
-    again().when(expire, askedUntil).isUnchanged();
-    again().when(approve('pete', 'd2'), askedUntil).accepts(approved, cleared);
+  it('what may have run is not given up at the end of the time, and what provably did not run is', () => {
+    const terms = { ...keyedWithoutProof, retentionMs: 2 * askedUntil };
+    const open = asking({}, terms).when(approve('olga'), 100).accepts(approved, cleared);
+    const sameKey = sending(open)
+      .when(verdict(1, silence), 8_000)
+      .accepts({ type: 'outcome_unknown' })
+      .when(lookup(absent, 39_000), 39_000)
+      .accepts({ type: 'authorized', basis: 'same_key' });
+    sameKey.when(expire, askedUntil).isUnchanged();
+    sameKey.when(startVerified(2, versionOf(sameKey), ['d1']), askedUntil).accepts({ type: 'attempt_started' });
+    again().when(expire, askedUntil).accepts(expired);
+    again().when(approve('pete', 'd2'), askedUntil).accepts(expired);
   });
 });
 

@@ -11,7 +11,7 @@ import {
 import type { Command, Decision } from './commands.js';
 import { accept, reject, unchanged } from './decision.js';
 import type { IntentEvent } from './events.js';
-import { nothingDone, unproven } from './follow-up.js';
+import { nothingDone } from './follow-up.js';
 import { clearedFor, lapseOf } from './lapse.js';
 import { type In, type Intent, mayHaveRun } from './state.js';
 
@@ -77,7 +77,7 @@ function refuse(
 /** What was given and not used yet counts as not given. */
 function withdraw(by: string, approvals: Approvals, intent: Intent): Decision {
   if (over.has(intent.state)) return reject('not_awaiting');
-  if (!isWaiting(intent) || unproven(intent.attempts)) return reject('in_flight');
+  if (!isWaiting(intent) || mayHaveRun(intent.attempts)) return reject('in_flight');
   const given = approvals.given.find((each) => isSamePerson(each.by, by));
   if (!given) return reject('nothing_given');
   const withdrawn: IntentEvent = { type: 'approval_withdrawn', by: given.by };

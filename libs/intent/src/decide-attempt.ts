@@ -4,7 +4,7 @@ import { accept, reject } from './decision.js';
 import type { IntentEvent } from './events.js';
 import { endOfAuthority, nothingDone, unknownFrom, unproven } from './follow-up.js';
 import { clearedFor, lapseOf } from './lapse.js';
-import type { In, Intent } from './state.js';
+import { type In, type Intent, mayHaveRun } from './state.js';
 
 type StartAttempt = Extract<Command, { type: 'start_attempt' }>;
 
@@ -51,7 +51,7 @@ function agreedTo(
   if (verified?.version !== intent.version) return reject('not_verified');
   const fitting = fittingOf(approvals, verified);
   // What may have run is completed, whatever the time.
-  const inTime = ({ expiresAt }: ApprovalRequest) => now < expiresAt || unproven(intent.attempts);
+  const inTime = ({ expiresAt }: ApprovalRequest) => now < expiresAt || mayHaveRun(intent.attempts);
   const agreed = approvals && fitting.find((each) => isComplete(approvals, each) && inTime(each));
   if (agreed) return agreed;
   // Two versions of dispatchers do not ask in turns while people think about what one of them has asked.

@@ -1,7 +1,7 @@
 import { approvalEnds } from './approval.js';
 import type { IntentEvent } from './events.js';
-import { authorize, nothingDone, unproven } from './follow-up.js';
-import type { Clearance, Intent } from './state.js';
+import { authorize, nothingDone } from './follow-up.js';
+import { type Clearance, type Intent, mayHaveRun } from './state.js';
 
 /**
  * Silence is a no: what ends an intent whose approval has expired. Null while there is time, where nobody was asked, and
@@ -9,7 +9,7 @@ import type { Clearance, Intent } from './state.js';
  */
 export function lapseOf(intent: Intent, now: number): IntentEvent | null {
   const ends = approvalEnds(intent);
-  if (ends === null || now < ends || unproven(intent.attempts)) return null;
+  if (ends === null || now < ends || mayHaveRun(intent.attempts)) return null;
   const { tool } = intent.proposal;
   return {
     type: 'denied',

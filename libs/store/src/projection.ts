@@ -5,9 +5,9 @@ import {
   type Intent,
   isComplete,
   isHeld,
+  mayHaveRun,
   needsReview,
   newestOf,
-  unproven,
 } from '@intendant/intent';
 
 /** The columns of the read model that follow from the state. Times are ms since the epoch. */
@@ -58,7 +58,7 @@ export function project(intent: Intent): IntentColumns {
 /** End of the time in which it may be sent: that of its run, or that of its approval until something may have happened. */
 function authorityEnds(intent: Intent): number {
   const isWaiting = intent.state === 'awaiting_approval' || intent.state === 'authorized';
-  const ends = isWaiting && !unproven(intent.attempts) ? approvalEnds(intent) : null;
+  const ends = isWaiting && !mayHaveRun(intent.attempts) ? approvalEnds(intent) : null;
   return Math.min(intent.expiresAt, ends ?? intent.expiresAt);
 }
 
