@@ -11,6 +11,7 @@ Serving. Ctrl-C stops everything.
 Command line
   node bin/intendant.mjs run open --user ada --permission orders:read --wall-clock 1h
   node bin/intendant.mjs intents list
+  node bin/intendant.mjs approvals list
 
 HTTP
   curl -s ${url}/v1/runs -H "authorization: Bearer ${fromRunFile('serviceKey')}" \\

@@ -87,10 +87,23 @@ describe.each([
   });
 });
 
-test('where the upstream does not say, the card says that there is none, and people may agree all the same', async () => {
+test('that fails is asked for again, and nobody can agree before it is there, since the call is tied to it', async () => {
   stack.upstream.behave({ match: { path: '/refunds/preview' }, behaviour: { then: 'reset' } });
   const { card, id } = await asked('payments.refund.conditional', 'ord_D', 500);
-  expect(card.preview).toMatchObject({ kind: 'failed', detail: expect.stringMatching(/reset|socket/i) });
-  await approve(card);
+  expect(card.preview).toMatchObject({
+    ...{ kind: 'failed', needed: true },
+    detail: expect.stringMatching(/reset|socket/i),
+  });
+  expect((await approve(card)).status).toBe(409);
+  const later = await eventually(
+    'the preview is there',
+    async () => {
+      const { body } = await erin().get<Card>(`/v1/approvals/${id}`);
+      return body.preview?.kind === 'shown' ? body : undefined;
+    },
+    60_000,
+  );
+  expect((await approve(later)).status).toBe(200);
   expect(await stack.settled(id)).toBe('committed');
-});
+  expect(await effectsOf(id)).toBe(1);
+}, 90_000);

@@ -10,6 +10,7 @@ import {
   type Preview,
   type Proposal,
   type Verdict,
+  wantsPreview,
 } from '@intendant/intent';
 import { covers, pauseOver } from '@intendant/policy';
 import { faultPoint, type Logger, monotonic, newId, wallClock } from '@intendant/runtime';
@@ -88,7 +89,7 @@ export class Attempts {
     const { seals, policy } = this.checks;
     const verified = verify({ proposal, approvals, version }, { tool, policy, nonce: newId() }, seals);
     const newest = newestOf(approvals);
-    if (newest.preview?.kind === 'asked' && verified.matching.includes(newest.digest)) {
+    if (wantsPreview(newest) && verified.matching.includes(newest.digest)) {
       return { show: () => this.showPreview(proposal, newest, tool) };
     }
     if (verified.differs.length > 0) {
@@ -233,7 +234,8 @@ function agreedState({ attempt, approvals }: In<'dispatching'>): StateToken | nu
 function previewOf(answer: PreviewAnswer, { approval }: ToolDefinition): Preview {
   // What an upstream says of a request may repeat its arguments, and some of them nobody is shown.
   const said = answer.kind === 'failed' && approval.redact.length === 0 ? `: ${answer.detail}` : '';
-  if (answer.kind === 'failed') return { kind: 'failed', detail: `${answer.cause}${said}` };
+  const needed = approval.preview?.token != null;
+  if (answer.kind === 'failed') return { kind: 'failed', detail: `${answer.cause}${said}`, needed };
   const { before, after, token } = answer;
   return {
     kind: 'shown',

@@ -2,6 +2,7 @@ import { type Budgets, redacted } from '@intendant/contracts';
 import type { OperatorIdentity } from '@intendant/credentials';
 import {
   type ApprovalRequest,
+  type Approvals,
   type Approver,
   type Command,
   decide,
@@ -57,6 +58,8 @@ export interface ApprovalCard extends Omit<ApprovalListing, 'given'> {
   readonly undo: string | null;
   readonly preview: Preview | null;
   readonly given: readonly { readonly by: string; readonly at: string }[];
+  /** Who has agreed to it as it was before, which stands for that. */
+  readonly earlier: readonly { readonly by: string; readonly at: string }[];
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   /** Units. */
@@ -75,6 +78,8 @@ export interface ApprovalCard extends Omit<ApprovalListing, 'given'> {
     readonly openedBy: string;
     readonly openedAt: string;
     readonly expiresAt: string;
+    /** Nobody goes on with it; what waits is sent all the same once it is agreed to. */
+    readonly closed: boolean;
     /** What is left of its budgets, this call taken off already; null: no limit. */
     readonly left: {
       readonly calls: number | null;
@@ -82,7 +87,7 @@ export interface ApprovalCard extends Omit<ApprovalListing, 'given'> {
       readonly destructive: number | null;
       readonly cost: number | null;
     };
-    /** What it has asked for beside this, the newest first. */
+    /** What it had asked for before this, the newest first. */
     readonly history: readonly Pick<IntentListing, 'intentId' | 'tool' | 'status' | 'reason' | 'recordedAt'>[];
   } | null;
   /** What the operator who reads it can do about it. */
@@ -93,11 +98,12 @@ export interface ApprovalCard extends Omit<ApprovalListing, 'given'> {
 export function approvalListing(intent: Intent): ApprovalListing {
   const { proposal, approvals } = intent;
   if (approvals === null) throw new Error(`nobody was asked about intent ${proposal.intentId}`);
-  const { view, digest, quorum, expiresAt } = newestOf(approvals);
+  const request = shownOf(intent, approvals);
+  const { view, digest, quorum, expiresAt } = request;
   const { intentId, tenant, tool, terms, sandbox, user } = proposal;
   return {
     ...{ id: intentId, tenant, tool, effect: terms.effect, sandbox, requester: user, view, digest, quorum },
-    given: givenTo(approvals, newestOf(approvals)).length,
+    given: givenTo(approvals, request).length,
     requestedAt: iso(intent.recordedAt),
     expiresAt: iso(expiresAt),
   };
@@ -106,18 +112,28 @@ export function approvalListing(intent: Intent): ApprovalListing {
 export async function approvalCard(store: Store, operator: OperatorIdentity, intent: Intent): Promise<ApprovalCard> {
   const { proposal, approvals } = intent;
   if (approvals === null) throw new Error(`nobody was asked about intent ${proposal.intentId}`);
-  const request = newestOf(approvals);
+  const request = shownOf(intent, approvals);
   const { impact, reversible, undo, preview, roles, groups, redact, demands } = request;
   const { runId, stepId, toolVersion, args, injected, cost = 0, taintedBy = null } = proposal;
   const [run, alike] = await Promise.all([runOf(store, intent), alikeOf(store, request)]);
+  const givenOn = (wanted: (digest: string) => boolean) =>
+    approvals.given.filter(({ digest }) => wanted(digest)).map(({ by, at }) => ({ by, at: iso(at) }));
   return {
     ...approvalListing(intent),
     ...{ status: intent.state, runId, stepId, toolVersion, why: demands, differs: approvals.differs },
     ...{ args: redacted(args, redact), injected, impact, reversible, undo, preview, roles, groups },
-    given: approvals.given.filter(({ digest }) => digest === request.digest).map(({ by, at }) => ({ by, at: iso(at) })),
+    given: givenOn((digest) => digest === request.digest),
+    earlier: givenOn((digest) => digest !== request.digest),
     ...{ cost: cost / micros, taintedBy, alike, run },
     actions: actionsOn(intent, approverOf(operator), request.digest),
   };
+}
+
+/** By which it was sent; while it waits, what is asked now. */
+function shownOf({ state, attempts }: Intent, approvals: Approvals): ApprovalRequest {
+  const waits = state === 'awaiting_approval' || state === 'authorized';
+  const used = waits ? undefined : attempts.at(-1)?.approval;
+  return approvals.requests.find(({ digest }) => digest === used) ?? newestOf(approvals);
 }
 
 /** With all roles where it is `admin`; groups are only those that were given. */
@@ -131,16 +147,15 @@ async function runOf(store: Store, { proposal }: Intent): Promise<ApprovalCard['
   if (run === null) return null;
   const [used, intents] = await Promise.all([
     store.runs.used(runId),
-    store.intents.list({ runId, limit: shownHistory + 1 }),
+    store.intents.list({ runId, before: intentId, limit: shownHistory }),
   ]);
-  const { profile, phase, openedBy, openedAt, expiresAt, budgets } = run;
-  const history = intents
-    .filter((each) => each.intentId !== intentId)
-    .slice(0, shownHistory)
-    .map(({ intentId: id, tool, status, reason, recordedAt }) => ({ intentId: id, tool, status, reason, recordedAt }));
+  const { profile, phase, openedBy, openedAt, expiresAt, closed, budgets } = run;
+  const history = intents.map(({ intentId: id, tool, status, reason, recordedAt }) => ({
+    ...{ intentId: id, tool, status, reason, recordedAt },
+  }));
   return {
     ...{ profile, phase, openedBy, openedAt: iso(openedAt), expiresAt: iso(expiresAt) },
-    ...{ left: leftOf(budgets, used), history },
+    ...{ closed, left: leftOf(budgets, used), history },
   };
 }
 
@@ -183,6 +198,8 @@ function actionsOn(intent: Intent, approver: Approver, digest: string): Action[]
 function whyNot(command: Command, intent: Intent): string | null {
   const decision = decide(command, intent, wallClock());
   if (decision.kind === 'rejected') return rejected(decision.reason, intent).message;
+  if (decision.kind === 'unchanged')
+    return `Intent ${intent.proposal.intentId} is ${intent.state}: that is so already.`;
   // The expiry is all that would be recorded.
   const hasExpired = decision.kind === 'accepted' && decision.events[0]?.type === 'denied';
   return hasExpired ? approvalExpired(intent).message : null;

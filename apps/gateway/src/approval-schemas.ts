@@ -42,7 +42,11 @@ export const approvalSchema = object({
   preview: {
     oneOf: [
       object({ kind: { type: 'string', enum: ['asked'] } }),
-      object({ kind: { type: 'string', enum: ['failed'] }, detail: text('Why there is none.') }),
+      object({
+        kind: { type: 'string', enum: ['failed'] },
+        detail: text('Why there is none.'),
+        needed: { type: 'boolean', description: 'Nobody can agree without; it is asked for again.' },
+      }),
       object({
         kind: { type: 'string', enum: ['shown'] },
         before: { description: 'What is there.' },
@@ -54,6 +58,10 @@ export const approvalSchema = object({
     ],
   },
   given: list(object({ by: text('Who.'), at: time })),
+  earlier: {
+    ...list(object({ by: text('Who.'), at: time })),
+    description: 'Who has agreed to it as it was before; that stands for what it was, and for nothing else.',
+  },
   roles: list(text('Role, one of which an approver needs.')),
   groups: list(text('Group, one of which an approver is in.')),
   cost: { type: 'number', description: 'Units.' },
@@ -72,6 +80,7 @@ export const approvalSchema = object({
         openedBy: text('Service key.'),
         openedAt: time,
         expiresAt: time,
+        closed: { type: 'boolean', description: 'What waits is sent all the same once it is agreed to.' },
         left: object({
           calls: optionalNumber,
           mutating: optionalNumber,

@@ -85,7 +85,7 @@ describe('an agreement', () => {
 
   test.each<[string, Preview]>([
     ['not there yet', { kind: 'asked' }],
-    ['failed', { kind: 'failed', detail: 'http_503' }],
+    ['failed', { kind: 'failed', needed: false, detail: 'http_503' }],
     ['with another token', { ...shown, token: 'W/"8"' }],
     ['with a number as its token', { ...shown, token: 7 }],
     ['kept in another way', { ...shown, kept: 'not_kept' }],

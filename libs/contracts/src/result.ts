@@ -75,7 +75,8 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
   if (taintedBy) Object.assign(result, { taintedBy });
   if (intent.state === 'awaiting_approval') {
     const approval = waitingApproval(intent);
-    Object.assign(result, { summary: waitsFor(tool, approval), approval });
+    const sent = intent.attempts.some((attempt) => attempt.sent);
+    Object.assign(result, { summary: waitsFor(tool, sent, approval), approval });
   }
   if (intent.corrections.length > 0) {
     Object.assign(result, { corrections: intent.corrections.map(({ finding, breach }) => ({ finding, breach })) });
@@ -95,9 +96,10 @@ function waitingApproval({ proposal, approvals }: In<'awaiting_approval'>): Wait
   };
 }
 
-function waitsFor(tool: string, { expiresAt, quorum, given }: WaitingApproval): string {
+function waitsFor(tool: string, sent: boolean, { expiresAt, quorum, given }: WaitingApproval): string {
   const who = quorum === 1 ? 'a person' : `${quorum} people (${given} so far)`;
-  return `${tool} was not sent yet: it waits for the approval of ${who}, until ${expiresAt}. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.`;
+  const how = sent ? 'was turned away once and is not sent again yet' : 'was not sent yet';
+  return `${tool} ${how}: it waits for the approval of ${who}, until ${expiresAt}. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.`;
 }
 
 /** Largest `data` that travels in a message, in bytes of JSON: NATS refuses whole messages over 1 MiB by default. */
@@ -149,6 +151,8 @@ function errorOfState(intent: Intent): ErrorObject | null {
     case 'denied': {
       const { code, message, details } = intent.failure;
       const error = errorObject(code in errorKinds ? (code as ErrorCode) : 'internal', message, details);
+      // It has to be read before it can be proposed anew.
+      if (details['cause'] === 'state_changed') return { ...error, nextAction: 'check_outcome' };
       return ownersFault.test(String(details['cause'])) ? { ...error, nextAction: 'stop' } : error;
     }
     case 'cancelled':

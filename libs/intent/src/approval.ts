@@ -6,10 +6,11 @@ export interface Demand {
   readonly message: string;
 }
 
-/** What the upstream says would change. `asked`: it has not answered yet, and nobody can agree before. */
+/** What the upstream says would change. `asked`: it has not answered yet. */
 export type Preview =
   | { readonly kind: 'asked' }
-  | { readonly kind: 'failed'; readonly detail: string }
+  /** `needed`: the call is tied to what it shows, so that nobody can agree without; it is asked for again. */
+  | { readonly kind: 'failed'; readonly detail: string; readonly needed: boolean }
   | {
       readonly kind: 'shown';
       readonly before: Json;
@@ -92,6 +93,11 @@ export interface Verification {
 
 /** More are not kept: each stands for a change of the tool file or of the policy while somebody waited. */
 const mostRequests = 20;
+
+/** Its preview is to be asked for, and nobody can agree before it is there. */
+export function wantsPreview({ preview }: ApprovalRequest): boolean {
+  return preview?.kind === 'asked' || (preview?.kind === 'failed' && preview.needed);
+}
 
 export function newestOf({ requests }: Approvals): ApprovalRequest {
   return requests.at(-1) as ApprovalRequest;

@@ -278,9 +278,24 @@ describe('a preview', () => {
     waiting().when(refuse('olga'), 1).accepts({ type: 'refused' }, { type: 'denied' });
   });
 
-  it('that failed can be agreed to: the card says so', () => {
+  it('that failed and that the call is tied to is asked for again, and nobody can agree before it is there', () => {
+    const failed: Preview = { kind: 'failed', detail: 'http_503', needed: true };
+    const without = waiting().when(show('d1', failed), 2).accepts({ type: 'approval_requested' });
+    without.when(approve('olga', 'd2'), 3).rejects('no_preview_yet');
+    without.when(show('d2', failed), 3).isUnchanged();
+    const other = { ...failed, detail: 'call_timeout' };
+    without.when(show('d2', other), 3).accepts({ type: 'approval_requested', request: { preview: other } });
+    without
+      .when(show('d2'), 3)
+      .accepts({ type: 'approval_requested', request: { preview: shown } })
+      .when(approve('olga', 'd2'), 4)
+      .accepts(approved, cleared);
+    without.when(expire, askedUntil).accepts(expired);
+  });
+
+  it('that failed and that nothing is tied to can be agreed to without: the card says so', () => {
     waiting()
-      .when(show('d1', { kind: 'failed', detail: 'http_503' }), 2)
+      .when(show('d1', { kind: 'failed', detail: 'http_503', needed: false }), 2)
       .accepts({ type: 'approval_requested' })
       .when(approve('olga', 'd2'), 3)
       .accepts(approved, cleared);

@@ -6,6 +6,7 @@ import {
   isComplete,
   isSamePerson,
   newestOf,
+  wantsPreview,
   without,
 } from './approval.js';
 import type { Command, Decision } from './commands.js';
@@ -49,7 +50,7 @@ function approve(
   if (intent.state !== 'awaiting_approval') return isComplete(approvals, request) ? unchanged : reject('not_awaiting');
   const lapse = lapseOf(intent, now);
   if (lapse) return accept(lapse);
-  if (request.preview?.kind === 'asked') return reject('no_preview_yet');
+  if (wantsPreview(request)) return reject('no_preview_yet');
   const approved: IntentEvent = { type: 'approved', by: approver.name, digest };
   if (givenTo(approvals, request).length + 1 < request.quorum) return accept(approved);
   return accept(approved, clearedFor(intent));
@@ -93,8 +94,10 @@ function showPreview(
   now: number,
 ): Decision {
   const newest = newestOf(approvals);
-  if (intent.state !== 'awaiting_approval' || newest.digest !== of || newest.preview?.kind !== 'asked') {
-    return unchanged;
+  if (intent.state !== 'awaiting_approval' || newest.digest !== of || !wantsPreview(newest)) return unchanged;
+  // It has failed once more, in the same way.
+  if (request.preview?.kind === 'failed' && newest.preview?.kind === 'failed') {
+    if (request.preview.detail === newest.preview.detail) return unchanged;
   }
   const lapse = lapseOf(intent, now);
   return accept(lapse ?? { type: 'approval_requested', request });

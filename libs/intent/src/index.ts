@@ -10,6 +10,7 @@ export {
   newestOf,
   type Preview,
   type Verification,
+  wantsPreview,
 } from './approval.js';
 export * from './commands.js';
 export { decide } from './decide.js';

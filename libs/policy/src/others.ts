@@ -46,10 +46,11 @@ export function sameOperation({ session, tool }: Call, { holder }: Facts): Objec
   if (holder === null) return null;
   const inputs = { intentId: holder.intentId, state: holder.state };
   if (holder.runId === session.runId && unclear.has(holder.state)) {
-    return waits(
-      `This run has an earlier ${tool.name} for the same thing (${holder.intentId}), and it is not known yet how it ended`,
-      holder,
-    );
+    const how =
+      holder.state === 'awaiting_approval'
+        ? 'it waits for the approval of a person'
+        : 'it is not known yet how it ended';
+    return waits(`This run has an earlier ${tool.name} for the same thing (${holder.intentId}), and ${how}`, holder);
   }
   return {
     kind: 'deny',

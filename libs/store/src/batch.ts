@@ -1,5 +1,5 @@
 import { type Commit, doorbellSize, type OutboxMessage, publicEvent, type Ring, subjects } from '@intendant/contracts';
-import { type Command, decide, evolve, type Intent, type IntentEvent, unproven } from '@intendant/intent';
+import { type Command, decide, evolve, type Intent, type IntentEvent, mayHaveRun, unproven } from '@intendant/intent';
 import { newId } from '@intendant/runtime';
 import {
   appendParameters,
@@ -129,10 +129,11 @@ export class Batch {
   /** The transaction sees to it that the run is in a phase of the tool, and that a grant it goes by still stands. */
   private noteStart({ command }: Pending, before: Intent | null, { state, proposal }: Intent): void {
     if (command.type !== 'start_attempt' || state !== 'dispatching') return;
-    if (before === null || unproven(before.attempts)) return;
+    if (before === null) return;
     const { intentId, runId, grant } = proposal;
-    if (command.phases) this.starts.push({ intentId, runId, phases: command.phases });
-    if (grant !== undefined && before.approvals === null) this.granted.push({ intentId, grant });
+    if (command.phases && !unproven(before.attempts)) this.starts.push({ intentId, runId, phases: command.phases });
+    const isOpen = grant !== undefined && before.approvals === null && !mayHaveRun(before.attempts);
+    if (isOpen) this.granted.push({ intentId, grant });
   }
 
   /** What starts the first attempt of an intent that was recorded just now, if somebody here has a slot for it. */

@@ -8,6 +8,7 @@ import {
   mayHaveRun,
   needsReview,
   newestOf,
+  wantsPreview,
 } from '@intendant/intent';
 
 /** The columns of the read model that follow from the state. Times are ms since the epoch. */
@@ -67,8 +68,7 @@ function authorityEnds(intent: Intent): number {
  * the one that looked at it last.
  */
 export function isForDispatchers({ approvals }: In<'awaiting_approval'>): boolean {
-  const { preview } = newestOf(approvals);
-  return preview?.kind === 'asked' || approvals.requests.some((request) => isComplete(approvals, request));
+  return wantsPreview(newestOf(approvals)) || approvals.requests.some((request) => isComplete(approvals, request));
 }
 
 function wakeAt(intent: Intent): number | null {

@@ -48,7 +48,8 @@ export function addApprovalsDecide(parent: Command, context: Context): void {
     .action(async (file: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const settings = new Settings(context, options);
-      const body = { decisions: listIn(file, file === '-' ? await context.input() : textOf(file)) };
+      const given = jsonIn(file, file === '-' ? await context.input() : textOf(file));
+      const body = Array.isArray(given) ? { decisions: given } : given;
       const path = '/v1/approvals/decide';
       const answer = await call<{ results: Decided[] }>(settings, settings.operatorKey, 'POST', path, { body });
       if (answer.results.some((each) => 'error' in each)) context.failed();
@@ -96,7 +97,7 @@ function textOf(file: string): string {
   }
 }
 
-function listIn(file: string, text: string): unknown {
+function jsonIn(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -25,11 +25,12 @@ interface Card {
   readonly undo: string | null;
   readonly preview:
     | { readonly kind: 'asked' }
-    | { readonly kind: 'failed'; readonly detail: string }
+    | { readonly kind: 'failed'; readonly detail: string; readonly needed: boolean }
     | { readonly kind: 'shown'; readonly before: unknown; readonly after: unknown; readonly kept: keyof typeof kept }
     | null;
   readonly quorum: number;
   readonly given: readonly { readonly by: string; readonly at: string }[];
+  readonly earlier: readonly { readonly by: string; readonly at: string }[];
   readonly cost: number;
   readonly taintedBy: string | null;
   readonly alike: {
@@ -41,6 +42,7 @@ interface Card {
   readonly run: {
     readonly phase: string | null;
     readonly openedBy: string;
+    readonly closed: boolean;
     readonly left: Readonly<Record<string, number | null>>;
     readonly history: readonly { readonly intentId: string; readonly tool: string; readonly status: string }[];
   } | null;
@@ -102,6 +104,10 @@ function linesOf(card: Card): [string, string][] {
     ),
     ...(run ? runOf(run) : []),
     ['given', `${given.length} of ${quorum}${given.map(({ by, at }) => `, ${by} at ${at}`).join('')}`],
+    ...card.earlier.map(({ by, at }): [string, string] => [
+      'earlier',
+      `${by} agreed to it as it was before, at ${at}; that stands for what it was`,
+    ]),
     ['expires', card.expiresAt],
     ['digest', card.digest],
   ];
@@ -124,7 +130,12 @@ function previewOf({ preview }: Card): [string, string][] {
     case 'asked':
       return [['preview', 'not there yet; nobody can agree before']];
     case 'failed':
-      return [['preview', `there is none: ${preview.detail}`]];
+      return [
+        [
+          'preview',
+          `there is none: ${preview.detail}${preview.needed ? '; it is asked for again, and nobody can agree before it is there' : ''}`,
+        ],
+      ];
     case 'shown':
       return [
         ['before', JSON.stringify(preview.before)],
@@ -134,11 +145,11 @@ function previewOf({ preview }: Card): [string, string][] {
   }
 }
 
-function runOf({ phase, openedBy, left, history }: NonNullable<Card['run']>): [string, string][] {
+function runOf({ phase, openedBy, closed, left, history }: NonNullable<Card['run']>): [string, string][] {
   const budgets = Object.entries(left).flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]));
   const shown = history.slice(0, shownHistory).map(({ tool, status, intentId }) => `${tool} ${status} (${intentId})`);
   return [
-    ['run', `opened by ${openedBy}${phase === null ? '' : `, phase ${phase}`}`],
+    ['run', `opened by ${openedBy}${phase === null ? '' : `, phase ${phase}`}${closed ? ', closed' : ''}`],
     ...line('left', budgets.length > 0 ? budgets.join(', ') : null),
     ...shown.map((each): [string, string] => ['before it', each]),
   ];
