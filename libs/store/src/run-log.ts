@@ -14,7 +14,7 @@ export const runStart: RunPosition = { xid: '0', intentId: '', version: 0 };
 
 export interface RunLogPage {
   readonly positions: readonly RunPosition[];
-  /** How many events the run has; for {@link Changes}. */
+  /** How many events the run has, its end counted as one; for {@link Changes}. */
   readonly total: number;
   /** There are newer ones, whose place in the order is not final yet. */
   readonly withheld: boolean;

@@ -28,7 +28,8 @@ export const runLog = {
       WHERE entry.xid < horizon.xid AND (entry.xid, entry.intent_id, entry.version) > ($2::bigint, $3::text, $4::int)
       ORDER BY entry.xid, entry.intent_id, entry.version LIMIT $5
     )
-    SELECT (SELECT coalesce(sum(version), 0)::float8 FROM mine) AS total,
+    SELECT (SELECT coalesce(sum(version), 0)::float8 FROM mine)
+        + (SELECT count(*)::float8 FROM runs WHERE id = $1 AND closed_at IS NOT NULL) AS total,
       EXISTS (SELECT FROM mine WHERE ${open}) AS open,
       EXISTS (SELECT FROM entry, horizon WHERE entry.xid >= horizon.xid) AS withheld,
       page.xid::text AS xid, page.intent_id AS "intentId", page.version
@@ -51,10 +52,13 @@ export const versionsOf = {
   text: 'SELECT id, version::float8 AS count FROM intents WHERE id = ANY ($1::text[])',
 };
 
-/** How many events each of these runs has. */
+/** How many events each of these runs has; its end counts as one. */
 export const totalsOf = {
   name: 'totals_of',
-  text: 'SELECT run_id AS id, sum(version)::float8 AS count FROM intents WHERE run_id = ANY ($1::text[]) GROUP BY run_id',
+  text: `
+    SELECT r.id, (r.closed_at IS NOT NULL)::int
+      + (SELECT coalesce(sum(i.version), 0)::float8 FROM intents AS i WHERE i.run_id = r.id) AS count
+    FROM runs AS r WHERE r.id = ANY ($1::text[])`,
 };
 
 export interface CountRow {
