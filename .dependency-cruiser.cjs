@@ -15,7 +15,7 @@ const may = (name, path, allowed, comment) => ({
   severity: 'error',
   from: room(path),
   to: {
-    path: '^(apps|libs|migrations|examples|bench|faults|test)/',
+    path: '^(apps|clients|libs|migrations|examples|bench|faults|test)/',
     pathNot: [path, ...allowed].map((each) => `^${each}/`),
   },
 });
@@ -215,6 +215,13 @@ module.exports = {
       },
     },
     {
+      name: 'client-imports-nothing',
+      comment: 'It is installed in other people’s programs, on any runtime with fetch: what it needs, it brings along.',
+      severity: 'error',
+      from: room('clients'),
+      to: { path: '.', pathNot: '^clients/' },
+    },
+    {
       name: 'tool-entry-imports-nothing',
       comment:
         'Modules of tools load their own copy of it, from any folder; whatever it imported would have to be there.',
@@ -396,7 +403,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     // Not dist anywhere: most packages keep their code there, and an excluded module escapes every rule.
     // The peers of the benchmark are installed on demand, with packages of their own.
-    exclude: { path: ['^dist/', '^bench/peers/'] },
+    exclude: { path: ['^dist/', '^clients/[^/]+/dist/', '^bench/peers/'] },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'require', 'node', 'default', 'types'],

@@ -3,9 +3,11 @@
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
 RUN npm ci --include=dev --no-audit --no-fund
 COPY nest-cli.json tsconfig.json ./
 COPY apps apps
+COPY clients clients
 COPY libs libs
 COPY migrations migrations
 COPY examples examples
@@ -17,6 +19,7 @@ RUN npm run build
 FROM node:20-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
 # The PostgreSQL binaries (60 MB) serve the development launcher only.
 RUN npm ci --omit=dev --no-audit --no-fund
 

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
-    include: ['{apps,bench,examples,faults,libs,migrations,test}/**/*.spec.ts', 'bin/**/*.spec.mjs'],
+    include: ['{apps,bench,clients,examples,faults,libs,migrations,test}/**/*.spec.ts', 'bin/**/*.spec.mjs'],
     environment: 'node',
     // Processes, not threads: specs start and kill servers, and one must not take others with it.
     pool: 'forks',

@@ -3,7 +3,7 @@ import { root } from '../setup/paths.mjs';
 
 const bin = (name, ...parts) => path.join(root, 'node_modules', name, ...parts);
 const own = (name) => path.join(root, 'bin', 'checks', name);
-const rooms = ['apps', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults'];
+const rooms = ['apps', 'clients', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults'];
 
 /** The checks beside the tests, as arguments of Node; each counts as one test. The slowest comes first. */
 export const checks = [

@@ -31,6 +31,8 @@ const mistakes = [
   ['libs/service/src/outward.ts', '@intendant/upstream', 'service-room'],
   ['migrations/outward.ts', '@intendant/intent', 'migrations-room'],
   ['migrations/package.ts', 'ulid', 'migrations-packages'],
+  ['clients/typescript/src/outward.ts', '@intendant/contracts', 'client-imports-nothing'],
+  ['clients/typescript/src/id.ts', 'node:crypto', 'client-imports-nothing'],
   ['examples/outward.ts', '@intendant/store', 'examples-are-outsiders'],
   ['libs/store/src/app.ts', '../../../apps/policy/src/admission.js', 'libs-do-not-import-apps'],
   ['apps/policy/src/other.ts', '../../gateway/src/inside.js', 'apps-do-not-import-apps'],
@@ -81,6 +83,8 @@ const legal = [
   ['migrations/data-source.ts', 'typeorm'],
   ['test/flow.spec.ts', 'undici'],
   ['libs/upstream/src/mcp-session.ts', '@modelcontextprotocol/client'],
+  ['clients/typescript/src/run.ts', './http.js'],
+  ['clients/typescript/src/http.spec.ts', '@intendant/testing'],
   ['examples/notes.ts', '../libs/upstream/src/define-tool.js'],
 ];
 
@@ -115,14 +119,19 @@ beforeAll(() => {
   }
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'));
   for (const lib of libs) write(`libs/${lib}/src/index.ts`, 'export const value = 1;\n');
-  for (const file of ['libs/store/src/inside.ts', 'libs/store/src/utils/any.ts', 'apps/gateway/src/inside.ts']) {
+  for (const file of [
+    'libs/store/src/inside.ts',
+    'libs/store/src/utils/any.ts',
+    'apps/gateway/src/inside.ts',
+    'clients/typescript/src/http.ts',
+  ]) {
     write(file, 'export const value = 1;\n');
   }
   for (const [file, target] of [...mistakes, ...legal]) {
     write(file, `import * as target from '${target}';\nexport const value = target;\n`);
   }
   const cruiser = path.join(root, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
-  const rooms = ['apps', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults'];
+  const rooms = ['apps', 'clients', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults'];
   const { stdout } = spawnSync(process.execPath, [cruiser, '--output-type', 'json', ...rooms], {
     cwd: tree,
     encoding: 'utf8',

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { root } from '../setup/paths.mjs';
 
-const places = ['apps', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults', 'bin', '.ci'];
+const places = ['apps', 'clients', 'libs', 'migrations', 'examples', 'test', 'bench', 'faults', 'bin', '.ci'];
 // Written so that this file does not find itself.
 const note = new RegExp(
   `\\b(${['TO', 'FIX'].map((start) => start + (start === 'TO' ? 'DO' : 'ME')).join('|')}|X{3})\\b`,

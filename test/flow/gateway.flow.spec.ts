@@ -129,15 +129,38 @@ describe.concurrent('a body that cannot be admitted is a problem, and nothing is
     });
   }
 
-  test('one that is not declared as JSON, and one with a key of its own', async () => {
+  test('one that is not declared as JSON, and one whose Idempotency-Key is no step, or another one', async () => {
     const { token, runId } = await openRun();
-    const wrong: Record<string, string>[] = [{ 'content-type': 'text/plain' }, { 'idempotency-key': 'k1' }];
+    const wrong: Record<string, string>[] = [
+      { 'content-type': 'text/plain' },
+      { 'idempotency-key': '' },
+      { 'idempotency-key': 'two words' },
+      { 'idempotency-key': 'another-step' },
+    ];
     for (const headers of wrong) {
       const answer = await http('POST', '/v1/intents', token, { body: keyed('a'), headers });
       expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_message' } } });
     }
     expect(await recorded(runId)).toEqual([]);
   });
+});
+
+test('an Idempotency-Key is the step of a message without one, by the rules of every step', async () => {
+  const { token, runId } = await openRun();
+  const { stepId: _, ...body } = keyed(runId);
+  const send = (key: string, what: object = body) =>
+    http('POST', '/v1/intents', token, { body: what, headers: { ...wait, 'idempotency-key': key } });
+  const first = await send('"step-1"');
+  expect(first).toMatchObject({ status: 200, body: { stepId: 'step-1', replayed: false } });
+  const { intentId } = first.body;
+  expect(await send('step-1')).toMatchObject({ status: 200, body: { intentId, replayed: true } });
+  expect(await send('step-1', { ...body, stepId: 'step-1' })).toMatchObject({ body: { intentId, replayed: true } });
+  expect(await send('step-1', { ...body, args: { ref: `${runId} other` } })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'idempotency_conflict' } },
+  });
+  expect((await send('step-2')).body.intentId).not.toBe(intentId);
+  expect(await recorded(runId)).toHaveLength(2);
 });
 
 describe('an intent of a tool without any guarantee, whose answer was lost', () => {

@@ -1,8 +1,11 @@
+import path from 'node:path';
 import { createLogger } from '@intendant/runtime';
 import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environment, keys, startGateway, type TestGateway, tokenFor } from './gateway.spec-helper.js';
 import { serve } from './serve.js';
+
+const onDisk = path.join(import.meta.dirname, '../../../docs/openapi.json');
 
 describe('the gateway', () => {
   let nats: NatsServer;
@@ -23,7 +26,7 @@ describe('the gateway', () => {
     ['POST', '/v1/runs', '{"user":', 400, 'invalid_message'],
     ['POST', '/v1/runs', '[]', 400, 'invalid_message'],
     ['POST', '/v1/runs', '', 400, 'invalid_message'],
-    ['GET', '/v1/runs/run_1/events', undefined, 404, 'not_found'],
+    ['GET', '/v1/runs/run_1/nothing', undefined, 404, 'not_found'],
   ])('answers %s %s %s with a problem', async (method, path, body, status, code) => {
     const answer = await gateway.call(method, path, keys.service, body === undefined ? {} : { body });
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
@@ -66,6 +69,7 @@ describe('the gateway', () => {
       'get /v1/intents/{intentId}',
       'get /v1/intents/{intentId}/events',
       'get /v1/pauses',
+      'get /v1/runs/{runId}/events',
       'get /v1/tools',
       'post /v1/approvals/decide',
       'post /v1/approvals/{id}/approve',
@@ -103,6 +107,11 @@ describe('the gateway', () => {
     const used = [...JSON.stringify(body).matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]);
     const { schemas } = body['components'] as { schemas: object };
     expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...new Set(used)]));
+  });
+
+  it('serves the document that is on the disk; npm run openapi writes it', async () => {
+    const served = await fetch(`${gateway.url}/openapi.json`).then((response) => response.json());
+    await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(onDisk);
   });
 
   it('shows its API on a page that needs no other host', async () => {

@@ -9,6 +9,7 @@ import type { GatewayConfig } from './config.js';
 import { DeadLettersController } from './dead-letters.controller.js';
 import { DecisionsController } from './decisions.controller.js';
 import { earlyErrors } from './early-errors.js';
+import { EventStreams } from './event-streams.js';
 import { GrantsController } from './grants.controller.js';
 import { HintsController } from './hints.controller.js';
 import { IntentsController } from './intents.controller.js';
@@ -16,6 +17,7 @@ import { serveDocuments } from './openapi.js';
 import { OperatorController } from './operator.controller.js';
 import { PausesController } from './pauses.controller.js';
 import { ProblemFilter } from './problem.filter.js';
+import { RunEventsController } from './run-events.controller.js';
 import { RunsController } from './runs.controller.js';
 import { SlackController, slackClicks } from './slack.controller.js';
 import { SubmitController } from './submit.controller.js';
@@ -38,6 +40,7 @@ export class GatewayModule {
       controllers: [
         ApprovalsController,
         RunsController,
+        RunEventsController,
         SubmitController,
         IntentsController,
         DeadLettersController,
@@ -56,6 +59,7 @@ export class GatewayModule {
             return new Authentication(config.services, tokens, config.operators);
           },
         },
+        EventStreams,
         { provide: slackClicks, useValue: config.slack },
         { provide: APP_FILTER, useClass: ProblemFilter },
       ],

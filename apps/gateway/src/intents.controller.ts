@@ -1,13 +1,16 @@
 import { type IntentResult, resultOf } from '@intendant/contracts';
 import type { Intent } from '@intendant/intent';
+import { monotonic } from '@intendant/runtime';
 import { hasOutcome, Store } from '@intendant/store';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authentication, type Reader } from './authentication.js';
 import { intentAfter } from './command-answer.js';
+import { EventStreams, lastEventId, wantsStream } from './event-streams.js';
+import { IntentFeed } from './feeds.js';
 import { asAgentsSeeIt, timeline } from './history.js';
-import { ForAgentsAndOperators, Problems, Results, WaitHeader } from './openapi-decorators.js';
+import { EventStream, ForAgentsAndOperators, Problems, Results, Unchanged, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
 import { answerState, type OperatorResult, operatorResult } from './result-response.js';
@@ -21,30 +24,44 @@ export class IntentsController {
   constructor(
     private readonly authentication: Authentication,
     private readonly store: Store,
+    private readonly streams: EventStreams,
   ) {}
 
   @Get()
   @ApiOperation({ summary: 'How an intent stands, or its outcome after waiting for it' })
   @WaitHeader()
+  @Unchanged()
   @Results('Settled.', 'The outcome is not known yet.')
   @Problems('unauthenticated', 'forbidden', 'not_found', 'unavailable')
   async read(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('intentId') intentId: string,
-  ): Promise<IntentResult | OperatorResult> {
+  ): Promise<IntentResult | OperatorResult | undefined> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     const wait = preferredWait(request, reply);
-    return this.outcome(reply, wait, await visibleIntent(this.store, reader, intentId), reader);
+    const intent = await visibleIntent(this.store, reader, intentId);
+    if (!isKnown(request, intent)) return this.outcome(reply, wait, intent, reader);
+    const other = await this.otherThan(intent, wait, untilClosed(reply));
+    if (isKnown(request, other)) return void reply.status(304).header('ETag', tagOf(other));
+    return this.outcome(reply, 0, other, reader);
   }
 
   @Get('events')
   @ApiOperation({ summary: 'Everything that happened to an intent, in order' })
-  @ApiOkResponse({ description: 'The events.', schema: eventList })
-  @Problems('unauthenticated', 'forbidden', 'not_found', 'unavailable')
-  async events(@Req() request: FastifyRequest, @Param('intentId') intentId: string): Promise<{ events: object[] }> {
+  @EventStream('The version of the event.', eventList)
+  @Problems('invalid_message', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited', 'unavailable')
+  async events(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('intentId') intentId: string,
+  ): Promise<{ events: object[] } | undefined> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     await visibleIntent(this.store, reader, intentId);
+    if (wantsStream(request)) {
+      const feed = new IntentFeed(this.store, intentId, reader, lastEventId(request));
+      return void (await this.streams.serve(reply, feed, reader));
+    }
     const events = timeline(await this.store.intents.history(intentId));
     return { events: reader.kind === 'agent' ? events.map(asAgentsSeeIt) : events };
   }
@@ -71,6 +88,20 @@ export class IntentsController {
     return this.outcome(reply, wait, intentAfter(result), reader);
   }
 
+  /** The intent once anything has happened to it, or as it stands when the wait, in seconds, is over. */
+  private async otherThan(intent: Intent, wait: number, signal: AbortSignal): Promise<Intent> {
+    const { intentId } = intent.proposal;
+    const deadline = monotonic() + wait * 1_000;
+    let now = intent;
+    while (now.version === intent.version && !signal.aborted) {
+      const left = deadline - monotonic();
+      if (left <= 0) break;
+      await this.store.changes.wait('intent', intentId, intent.version, left, signal);
+      now = (await this.store.intents.load(intentId)) ?? now;
+    }
+    return now;
+  }
+
   /** The outcome, as far as it is known when the caller's wait, in seconds, is over. */
   private async outcome(
     reply: FastifyReply,
@@ -78,12 +109,25 @@ export class IntentsController {
     intent: Intent,
     reader: Reader,
   ): Promise<IntentResult | OperatorResult> {
-    const asRead = (it: Intent) => (reader.kind === 'operator' ? operatorResult(it) : resultOf(it, false));
+    const asRead = (it: Intent) => {
+      reply.header('ETag', tagOf(it));
+      return reader.kind === 'operator' ? operatorResult(it) : resultOf(it, false);
+    };
     if (wait === 0 || hasOutcome(intent)) return answerState(reply, asRead(intent));
     const { intentId } = intent.proposal;
     const later = await this.store.outcomes.wait(intentId, wait * 1_000, { signal: untilClosed(reply), known: intent });
     return answerState(reply, asRead(later ?? intent));
   }
+}
+
+function tagOf({ version }: Intent): string {
+  return `"${version}"`;
+}
+
+/** `If-None-Match` (RFC 9110) names the intent as it is now. */
+function isKnown({ headers }: FastifyRequest, intent: Intent): boolean {
+  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(tagOf(intent));
 }
 
 /** A caller that hangs up ends its waiting, and nothing else. */

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorKinds } from '@intendant/contracts';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBearerAuth, ApiHeader, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { refTo } from './openapi-schemas.js';
+import { refTo, type Schema } from './openapi-schemas.js';
 import { problemType } from './problem.js';
 import { states } from './queries.js';
 
@@ -46,6 +46,39 @@ export const WaitHeader = (): MethodDecorator =>
     description: '`wait=N` (RFC 7240): seconds to wait for an outcome, 30 at most.',
     example: 'wait=10',
   });
+
+/** `GET` that answers 304 where the caller has it already. */
+export const Unchanged = (): MethodDecorator =>
+  applyDecorators(
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: '`ETag` of an answer before. With `Prefer: wait=N`, waits until there is another one.',
+      example: '"3"',
+    }),
+    ApiResponse({ status: 304, description: 'It is as the caller knows it.' }),
+  );
+
+/** A list that is also served as server-sent events. `ids`: what their ids are. */
+export const EventStream = (ids: string, list: Schema): MethodDecorator =>
+  applyDecorators(
+    ApiHeader({
+      name: 'Accept',
+      required: false,
+      description: '`text/event-stream`: the events there are and all that follow, as server-sent events.',
+      example: 'text/event-stream',
+    }),
+    ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Go on after this event of the stream.' }),
+    ApiResponse({
+      status: 200,
+      description: `The events; as a stream, \`event\` is the type, \`data\` the same JSON, and \`id\`: ${ids} \`event: end\` is the last one.`,
+      content: {
+        'application/json': { schema: list },
+        'text/event-stream': { schema: { type: 'string' } },
+      },
+    }),
+    ApiResponse({ status: 204, description: 'As a stream: there is nothing more, and nothing more will come.' }),
+  );
 
 export const PageFilters = (): MethodDecorator =>
   applyDecorators(

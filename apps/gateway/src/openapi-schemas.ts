@@ -207,6 +207,12 @@ const event = object(
   { additionalProperties: true },
 );
 export const eventList = object({ events: list(event) });
+export const runEventPage = object({
+  events: list({
+    allOf: [object({ intentId: text('Id of the intent that it happened to.') }), event],
+  }),
+  nextCursor: optionalText('Pass it as `cursor` for what follows; null where there is no event yet.'),
+});
 
 export const intentPage = object({ items: list(refTo('IntentListing')), nextCursor: cursor });
 

@@ -30,6 +30,16 @@ export class PageQuery {
   limit?: string;
 }
 
+export class RunEventsQuery {
+  @IsOptional()
+  @IsLine(80)
+  cursor?: string;
+
+  @IsOptional()
+  @IsCount(largestPage)
+  limit?: string;
+}
+
 export class DecisionQuery extends PageQuery {
   @IsSince(tenYears)
   since!: string;
@@ -69,6 +79,6 @@ export class IntentQuery extends PageQuery {
   olderThan?: string;
 }
 
-export function limitOf({ limit }: PageQuery): number {
+export function limitOf({ limit }: Pick<PageQuery, 'limit'>): number {
   return limit === undefined ? defaultPage : Number(limit);
 }

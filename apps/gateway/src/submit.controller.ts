@@ -1,5 +1,5 @@
 import { Bus } from '@intendant/bus';
-import { type IntentResult, Refusal, subjects } from '@intendant/contracts';
+import { type IntentResult, Refusal, stepIdPattern, subjects } from '@intendant/contracts';
 import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
@@ -48,6 +48,13 @@ export class SubmitController {
     description: 'The same step and arguments sent again are answered from the first intent; nothing runs twice.',
   })
   @ApiHeader({ name: 'traceparent', required: false, description: 'W3C trace context.' })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description:
+      'The step, as `stepId` in the body, for runtimes that keep it out of what the model writes. With or without quotes; where both are given they have to be the same.',
+    example: 's3',
+  })
   @WaitHeader()
   @ApiBody({ schema: toolIntent })
   @Results('Settled.', 'Recorded; the outcome is not known yet. `Location` is where to read it.')
@@ -68,19 +75,13 @@ export class SubmitController {
   )
   async submit(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<ResultBody> {
     await this.authentication.agent(request);
-    if (request.headers['idempotency-key'] !== undefined) {
-      throw new Refusal(
-        'invalid_message',
-        'The header Idempotency-Key is not read: send stepId in the body; it makes retries safe. Nothing was recorded.',
-      );
-    }
     if (!Buffer.isBuffer(request.body)) {
       throw new Refusal('invalid_message', 'There is no body: send a ToolIntent as application/json.');
     }
     const wait = preferredWait(request, reply);
     const result = await ask<IntentResult>(this.bus, subjects.rpcSubmit, {
       payload: request.body,
-      headers: { ...forwarded(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) },
+      headers: { ...forwarded(request), ...stepOf(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) },
       timeoutMs: wait * 1_000 + admissionMs,
     });
     return answerSubmit(reply, result);
@@ -91,4 +92,16 @@ function forwarded({ headers }: FastifyRequest): Record<string, string> {
   const { authorization = '', traceparent } = headers;
   const sound = typeof traceparent === 'string' && traceparentShape.test(traceparent);
   return { Authorization: authorization, ...(sound && { traceparent }) };
+}
+
+/** `Idempotency-Key` is a quoted string by its specification, and bare in most uses. @throws Refusal */
+function stepOf({ headers }: FastifyRequest): Record<string, string> {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return {};
+  const step = String(key).replace(/^"(.*)"$/, '$1');
+  if (stepIdPattern.test(step)) return { 'Intendant-Step': step };
+  throw new Refusal(
+    'invalid_message',
+    'The header Idempotency-Key must be 1 to 128 printable ASCII characters without spaces, given once. Nothing was recorded.',
+  );
 }

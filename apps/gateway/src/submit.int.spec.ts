@@ -144,13 +144,24 @@ describe('proposing a call', () => {
     ],
     ['plain text', { body: 'x', headers: { 'content-type': 'text/plain' } }, 'has to be application/json'],
     ['no body', {}, 'There is no body'],
-    ['an Idempotency-Key', { body: message, headers: { 'idempotency-key': 'k' } }, 'send stepId in the body'],
+    [
+      'an Idempotency-Key that is no step',
+      { body: message, headers: { 'idempotency-key': 'two words' } },
+      'printable ASCII characters without spaces',
+    ],
   ])('refuses %s as an invalid message, before anything is recorded', async (_, options, text) => {
     const requests = await policy(() => result);
     const { status, body } = await submit(options);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { code: 'invalid_message' }, detail: expect.stringContaining(text) });
     expect(requests).toEqual([]);
+  });
+
+  it.each(['"s-1"', 's-1'])('passes the Idempotency-Key %s on as the step beside the message', async (key) => {
+    const requests = await policy(() => result);
+    expect((await submit({ body: message, headers: { 'idempotency-key': key } })).status).toBe(200);
+    expect(requests[0]?.headers.get('Intendant-Step')).toBe('s-1');
+    expect(JSON.parse(Buffer.from(requests[0]?.payload ?? []).toString())).toEqual(message);
   });
 
   it('is for run tokens only', async () => {

@@ -1,7 +1,7 @@
-import { intentIdPattern, Refusal } from '@intendant/contracts';
+import { intentIdPattern, Refusal, runIdPattern } from '@intendant/contracts';
 import type { OperatorIdentity } from '@intendant/credentials';
 import type { Intent } from '@intendant/intent';
-import type { Store } from '@intendant/store';
+import type { Run, Store } from '@intendant/store';
 import type { Reader } from './authentication.js';
 
 /** True where the operator works for that tenant, or for all. */
@@ -22,6 +22,17 @@ export async function visibleIntent(store: Store, reader: Reader, intentId: stri
   const intent = intentIdPattern.test(intentId) ? await store.intents.load(intentId) : null;
   if (!intent || !maySee(reader, intent)) throw new Refusal('not_found', 'There is no such intent.');
   return intent;
+}
+
+/** A run that the caller may see. @throws Refusal `not_found` for any other, whether it exists or not */
+export async function visibleRun(store: Store, reader: Reader, runId: string): Promise<Run> {
+  const run = runIdPattern.test(runId) ? await store.runs.find(runId) : null;
+  const may = (it: Run) =>
+    reader.kind === 'operator'
+      ? serves(reader.operator, it.tenant)
+      : it.tenant === reader.session.tenant && it.id === reader.session.runId;
+  if (!run || !may(run)) throw new Refusal('not_found', 'There is no such run.');
+  return run;
 }
 
 function maySee(reader: Reader, { proposal }: Intent): boolean {

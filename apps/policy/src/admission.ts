@@ -1,5 +1,5 @@
 import type { Seals } from '@intendant/approvals';
-import { Refusal, type Session } from '@intendant/contracts';
+import { Refusal, type Session, stepIdPattern } from '@intendant/contracts';
 import type { Intent } from '@intendant/intent';
 import { pauseOver } from '@intendant/policy';
 import type { Run, Store } from '@intendant/store';
@@ -30,6 +30,8 @@ export interface Circumstances {
   readonly traceparent: string | null;
   /** Somebody waits for the answer. */
   readonly answered: boolean;
+  /** The step as the runtime says it beside the message; null: only there, if anywhere. */
+  readonly stepId?: string | null;
 }
 
 /** From a message and a verified session to a recorded intent, in one straight line. */
@@ -49,7 +51,7 @@ export class Admission {
    */
   async admit(session: Session, payload: Uint8Array, circumstances: Circumstances): Promise<Admitted> {
     if (this.store.door.waiting > maxWaiting) throw overloaded();
-    const message = inSession(readToolIntent(payload), session);
+    const message = inSession(inStep(readToolIntent(payload), circumstances.stepId ?? null), session);
     for (let changes = 0; changes < mostChanges; changes += 1) {
       const run = await this.runOf(session);
       try {
@@ -110,4 +112,16 @@ export class Admission {
 /** In a sandbox run everything is a sandbox call, whatever the message says. */
 function inSession(message: ToolIntentMessage, { sandbox = false }: Session): ToolIntentMessage {
   return sandbox && !message.sandbox ? { ...message, sandbox } : message;
+}
+
+/** @throws Refusal `invalid_message` where message and runtime name different steps, or the runtime's is not one */
+function inStep(message: ToolIntentMessage, stepId: string | null): ToolIntentMessage {
+  if (stepId === null || stepId === message.stepId) return message;
+  if (message.stepId === null && stepIdPattern.test(stepId)) return { ...message, stepId };
+  throw new Refusal(
+    'invalid_message',
+    message.stepId === null
+      ? 'The step beside the message must be 1 to 128 printable ASCII characters without spaces. Nothing was recorded.'
+      : `The message is of step ${message.stepId}, and its Idempotency-Key or Intendant-Step says ${stepId.slice(0, 128)}. Nothing was recorded; send one of them, or the same in both.`,
+  );
 }

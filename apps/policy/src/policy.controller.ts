@@ -63,6 +63,7 @@ export class PolicyController {
       this.admission.admit(session, payload, {
         traceparent: readTraceparent(headers.get('traceparent')),
         answered: true,
+        stepId: headers.get('Intendant-Step') ?? null,
       }),
     );
     faultPoint('policy.before_reply');

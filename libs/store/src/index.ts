@@ -1,5 +1,6 @@
 export { clockToleranceMs } from '@intendant/contracts';
 export type { LateEvidence } from './batch.js';
+export type { Changes, Topic } from './changes.js';
 export type { ConnectionOptions } from './connection.js';
 export type { DeadMessage, ReceivedMessage, WholeDeadMessage } from './dead-messages.js';
 export type { DecisionFilter, Decisions } from './decisions.js';
@@ -12,6 +13,7 @@ export type { Outbox, Publish, Relayed } from './outbox.js';
 export type { NewPause, Pauses } from './pauses.js';
 export type { IntentFilter, IntentListing, IntentReader, RecordedEvent } from './reader.js';
 export type { Result } from './result.js';
+export { type RunLog, type RunLogPage, type RunPosition, runStart } from './run-log.js';
 export type { NewRun, Run, Runs } from './runs.js';
 export type { Reservation, Starter } from './starter.js';
 export { Store } from './store.js';

@@ -1,5 +1,7 @@
+import type { Intent } from '@intendant/intent';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
+import { Changes } from './changes.js';
 import { type Connection, type ConnectionOptions, connect } from './connection.js';
 import { DeadMessages } from './dead-messages.js';
 import { Decisions } from './decisions.js';
@@ -10,6 +12,7 @@ import { OutcomeWaiter } from './outcome-waiter.js';
 import { Pauses } from './pauses.js';
 import { IntentReader } from './reader.js';
 import { Receipts } from './receipts.js';
+import { RunLog } from './run-log.js';
 import { Runs } from './runs.js';
 import { Sweeps } from './sweeps.js';
 import { ToolContracts } from './tool-contracts.js';
@@ -21,6 +24,8 @@ export class Store {
   readonly intents: IntentReader;
   readonly decisions: Decisions;
   readonly outcomes: OutcomeWaiter;
+  readonly changes: Changes;
+  readonly runLog: RunLog;
   readonly outbox: Outbox;
   readonly sweeps: Sweeps;
   readonly runs: Runs;
@@ -39,8 +44,10 @@ export class Store {
     this.intents = new IntentReader(pool, dataSource);
     this.decisions = new Decisions(pool);
     this.outcomes = new OutcomeWaiter(this.intents);
+    this.changes = new Changes(pool);
+    this.runLog = new RunLog(pool);
     this.outbox = new Outbox(pool, options.publish);
-    this.door = new Door(pool, this.outbox, options, (intents) => this.outcomes.tell(intents));
+    this.door = new Door(pool, this.outbox, options, (intents) => this.tell(intents));
     this.sweeps = new Sweeps(pool, this.outbox);
     this.runs = new Runs(pool);
     this.deadMessages = new DeadMessages(dataSource);
@@ -53,6 +60,12 @@ export class Store {
   /** @throws StoreUnusable with what is wrong and what to do. */
   static async open(connection: ConnectionOptions, options: DoorOptions = {}): Promise<Store> {
     return new Store(await connect(connection), options);
+  }
+
+  /** These have an outcome now, committed here. Returns those that nobody here waited for. */
+  private tell(intents: readonly Intent[]): Intent[] {
+    this.changes.notify(intents.map(({ proposal }) => proposal.intentId));
+    return this.outcomes.tell(intents);
   }
 
   /** Round trip to the database; throws when there is none. */
