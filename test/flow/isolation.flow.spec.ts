@@ -61,6 +61,7 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
     [settled, waiting, dead].map((id) => ({ path: `/v1/intents/${id}`, foreign: 404 })),
   'GET /v1/intents/{intentId}/events': ({ settled, waiting, dead }) =>
     [settled, waiting, dead].map((id) => ({ path: `/v1/intents/${id}/events`, foreign: 404 })),
+  'GET /v1/results/{handle}': ({ settled }) => [{ path: `/v1/results/res_${settled}`, foreign: 404 }],
   'GET /v1/decisions': () => [
     { path: '/v1/decisions?since=1h', foreign: 'own' },
     { path: '/v1/decisions?since=1h&tenant=acme', foreign: 403 },

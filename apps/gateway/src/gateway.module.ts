@@ -16,6 +16,7 @@ import { serveDocuments } from './openapi.js';
 import { OperatorController } from './operator.controller.js';
 import { PausesController } from './pauses.controller.js';
 import { ProblemFilter } from './problem.filter.js';
+import { ResultsController } from './results.controller.js';
 import { RunsController } from './runs.controller.js';
 import { SlackController, slackClicks } from './slack.controller.js';
 import { SubmitController } from './submit.controller.js';
@@ -40,6 +41,7 @@ export class GatewayModule {
         RunsController,
         SubmitController,
         IntentsController,
+        ResultsController,
         DeadLettersController,
         DecisionsController,
         OperatorController,
