@@ -15,6 +15,7 @@ export * from './preview.js';
 export * from './public-events.js';
 export * from './recorded-decision.js';
 export * from './redacted.js';
+export * from './redaction.js';
 export * from './restriction.js';
 export * from './result.js';
 export * from './result-page.js';
