@@ -65,6 +65,7 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
     { path: `/v1/runs/${runId}/events`, foreign: 404 },
     { path: `/v1/runs/${runId}/events`, headers: { accept: 'text/event-stream' }, foreign: 404 },
   ],
+  'GET /v1/results/{handle}': ({ settled }) => [{ path: `/v1/results/res_${settled}`, foreign: 404 }],
   'GET /v1/decisions': () => [
     { path: '/v1/decisions?since=1h', foreign: 'own' },
     { path: '/v1/decisions?since=1h&tenant=acme', foreign: 403 },

@@ -70,6 +70,7 @@ describe('the gateway', () => {
       'get /v1/intents/{intentId}/events',
       'get /v1/pauses',
       'get /v1/runs/{runId}/events',
+      'get /v1/results/{handle}',
       'get /v1/tools',
       'post /v1/approvals/decide',
       'post /v1/approvals/{id}/approve',

@@ -17,6 +17,7 @@ import { serveDocuments } from './openapi.js';
 import { OperatorController } from './operator.controller.js';
 import { PausesController } from './pauses.controller.js';
 import { ProblemFilter } from './problem.filter.js';
+import { ResultsController } from './results.controller.js';
 import { RunEventsController } from './run-events.controller.js';
 import { RunsController } from './runs.controller.js';
 import { SlackController, slackClicks } from './slack.controller.js';
@@ -43,6 +44,7 @@ export class GatewayModule {
         RunEventsController,
         SubmitController,
         IntentsController,
+        ResultsController,
         DeadLettersController,
         DecisionsController,
         OperatorController,

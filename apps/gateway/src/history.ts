@@ -1,19 +1,32 @@
-import { redacted } from '@intendant/contracts';
-import type { IntentEvent } from '@intendant/intent';
+import { count, handleOf, jsonBytes, redacted, shownBytes } from '@intendant/contracts';
+import type { IntentEvent, Proposal } from '@intendant/intent';
 import type { RecordedEvent } from '@intendant/store';
 
 /** An event as people read it: version, time and type first, then what is particular to its type. */
 export type EventEntry = { readonly version: number; readonly at: string } & IntentEvent;
 
-/** As operators see it: arguments that the tool file hides from approvers are hidden from all of them. */
+/**
+ * As operators see it: arguments that the tool file hides from approvers are hidden from all of them, and data that is too
+ * large for a result is not here either.
+ */
 export function timeline(history: readonly RecordedEvent[]): EventEntry[] {
   const hidden = history.flatMap(({ event }) => (event.type === 'approval_requested' ? event.request.redact : []));
-  return history.map(({ version, at, event }) => ({ version, at, ...without(event, hidden) }));
+  const recorded = history.find(({ event }) => event.type === 'recorded')?.event;
+  const proposal = recorded?.type === 'recorded' ? recorded.proposal : null;
+  return history.map(({ version, at, event }) => ({ version, at, ...fitting(without(event, hidden), proposal) }));
 }
 
 function without(event: IntentEvent, hidden: readonly string[]): IntentEvent {
   if (event.type !== 'recorded' || hidden.length === 0) return event;
   return { ...event, proposal: { ...event.proposal, args: redacted(event.proposal.args, hidden) } };
+}
+
+function fitting(event: IntentEvent, proposal: Proposal | null): IntentEvent {
+  if (proposal === null || !('data' in event) || event.data === undefined) return event;
+  const bytes = jsonBytes(event.data);
+  if (bytes <= (proposal.terms.shows?.maxBytes ?? shownBytes)) return event;
+  const handle = event.type === 'committed' ? { handle: handleOf(proposal.intentId) } : {};
+  return Object.assign({ ...event, data: null }, { summary: `${count(bytes)} bytes of JSON`, ...handle });
 }
 
 /**

@@ -41,6 +41,13 @@ const example = {
   error: null,
 };
 
+const untrusted: Schema = {
+  type: 'boolean',
+  enum: [true],
+  description: 'There only where data or error may hold text that was written outside.',
+};
+const warning = text('What that means for whoever reads it; there only with `untrusted`.');
+
 /** The schemas that many routes share, by name. */
 export const schemas = {
   ErrorObject: object({
@@ -73,13 +80,16 @@ export const schemas = {
       status: { type: 'string', enum: states },
       outcome: { type: 'string', enum: ['executed', 'not_executed', 'unknown', 'undecided'] },
       replayed: { type: 'boolean', description: 'Answered from an earlier submit.' },
-      data: { description: "The tool's answer." },
-      summary: optionalText('What the data is, where it is too large.'),
-      handle: optionalText('Reads data that is too large.'),
+      data: { description: "The tool's answer; null also where it is too large. A declared list may be shortened." },
+      summary: optionalText('What is not shown and how much that is; what it waits for.'),
+      handle: optionalText('Reads data that is not all shown: `GET /v1/results/{handle}`.'),
       error: { oneOf: [{ $ref: '#/components/schemas/ErrorObject' }, { type: 'null' }] },
     },
     { example },
     {
+      total: { type: 'integer', description: 'Items in all of the list that the tool declares; there only then.' },
+      untrusted,
+      warning,
       sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
       approval: {
         ...object({
@@ -138,6 +148,25 @@ export function refTo(name: keyof typeof schemas): { $ref: string } {
 }
 
 export const cursor = optionalText('Pass it as `cursor` for the next page; null on the last one.');
+
+export const resultPage = object(
+  {
+    handle: text('What was read.'),
+    intentId: text('Id of the intent.'),
+    tool: text('Name of the tool.'),
+    pointer: text('Where in the data this stands.', '/items'),
+    kind: { type: 'string', enum: ['list', 'object', 'text', 'value'] },
+    data: { description: 'The page.' },
+    total: optionalCount('Items, members or characters that stand there in all; null of a value.'),
+    omitted: {
+      ...list(object({ pointer: text('Reads it.'), what: text('What it is, and how large.') })),
+      description: 'Too large for a page: null stands for an item, a member is left out.',
+    },
+    nextCursor: cursor,
+  },
+  {},
+  { untrusted, warning },
+);
 const deadMessage = object({
   id: text('Id of the message.'),
   subject: text('Where it was published.'),

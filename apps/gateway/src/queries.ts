@@ -40,6 +40,20 @@ export class RunEventsQuery {
   limit?: string;
 }
 
+export class ResultQuery {
+  @IsOptional()
+  @IsShape(/^(?:\/.*)?$/s, 'a JSON Pointer such as /items/0; empty for all of the data')
+  pointer?: string;
+
+  @IsOptional()
+  @IsShape(/^\d{1,9}$/, 'the nextCursor of the page before')
+  cursor?: string;
+
+  @IsOptional()
+  @IsCount(100_000)
+  limit?: string;
+}
+
 export class DecisionQuery extends PageQuery {
   @IsSince(tenYears)
   since!: string;

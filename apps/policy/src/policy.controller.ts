@@ -9,7 +9,6 @@ import {
 } from '@intendant/bus';
 import {
   type ErrorObject,
-  fitMessage,
   type Grant,
   type IntentResult,
   type Pause,
@@ -67,9 +66,9 @@ export class PolicyController {
       }),
     );
     faultPoint('policy.before_reply');
-    if (wait === 0) return fitMessage(resultOf(intent, replayed));
+    if (wait === 0) return resultOf(intent, replayed);
     const later = await this.store.outcomes.wait(intent.proposal.intentId, wait, { known: intent }).catch(() => intent);
-    return fitMessage(resultOf(later ?? intent, replayed));
+    return resultOf(later ?? intent, replayed);
   }
 
   /** A submit without an answer. What cannot be admitted is kept for an operator, since nobody waits for the refusal. */
@@ -130,7 +129,7 @@ export class PolicyController {
       this.admission.admit(session, message.payload, { traceparent: null, answered: false }),
     );
     await this.store.deadMessages.markReplayed(id, operator.name, intent.proposal.intentId);
-    return fitMessage(resultOf(intent, replayed));
+    return resultOf(intent, replayed);
   }
 
   /** Keeps a scope from beginning anything, at an operator's request, once every process has heard of it. */

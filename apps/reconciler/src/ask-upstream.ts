@@ -108,7 +108,7 @@ export class AskUpstream implements Sweeper {
   private async ownReceipt({ proposal }: Intent, answer: LookupAnswer): Promise<LookupAnswer> {
     if (answer.kind !== 'present') return answer;
     const { tool, intentId } = proposal;
-    const owner = await this.store.receipts.claim(proposal, digest(answer.data));
+    const owner = await this.store.receipts.claim(proposal, answer.receipt ?? digest(answer.data));
     if (owner === intentId) return answer;
     this.logger.error({ intentId, tool, owner }, 'the lookup gave the same receipt for two intents: it proves nothing');
     return { kind: 'cannot_tell', detail: 'present, but with the receipt of another intent, which proves nothing' };

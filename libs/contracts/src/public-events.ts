@@ -1,5 +1,5 @@
 import type { EventType, In, Intent, IntentEvent } from '@intendant/intent';
-import { fitMessage, type IntentResult, resultOf } from './result.js';
+import { type IntentResult, resultOf } from './result.js';
 import { subjects } from './subjects.js';
 
 /** Facts that people subscribe to; everything else stays in the log and is read over HTTP. */
@@ -65,8 +65,7 @@ export function progressEvent(intent: In<'dispatching'>, elapsedMs: number, at: 
 }
 
 function dataOf(intent: Intent): IntentCloudEvent['data'] {
-  // A message that the bus refuses for its size would stay in the outbox for ever.
-  return { version: intent.version, ...fitMessage(resultOf(intent, false)) };
+  return { version: intent.version, ...resultOf(intent, false) };
 }
 
 function cloudMessage(

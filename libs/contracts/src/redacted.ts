@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@intendant/intent';
+import { pointerSteps } from './pointer.js';
 
 /** What stands in the place of a value that nobody is shown. */
 export const redactedMark = '(redacted)';
@@ -16,12 +17,7 @@ export function redacted(args: JsonObject, pointers: readonly string[]): JsonObj
 }
 
 export function hiddenPlaces(pointers: readonly string[]): Places {
-  return pointers.map((pointer) =>
-    pointer
-      .split('/')
-      .slice(1)
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
-  );
+  return pointers.map(pointerSteps);
 }
 
 export function isHidden(places: Places): boolean {

@@ -2,7 +2,7 @@ import type { StateName } from '@intendant/intent';
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, errorKinds, Refusal } from './errors.js';
 import { attempt, executedAfterAll, intentIn } from './intents.spec-helper.js';
-import { fitMessage, httpStatusOf, isSettled, resultOf } from './result.js';
+import { httpStatusOf, isSettled, resultOf } from './result.js';
 
 interface Expected {
   readonly outcome: string;
@@ -141,27 +141,6 @@ describe('the result', () => {
       code: 'internal',
       message: 'm',
     });
-  });
-});
-
-describe('in a message', () => {
-  const committed = (bytes: number) => resultOf(intentIn('committed', {}, { data: 'x'.repeat(bytes) }), false);
-
-  test('ordinary data travels whole', () => {
-    expect(fitMessage(committed(100_000))).toEqual(committed(100_000));
-    expect(fitMessage(resultOf(intentIn('failed'), false)).summary).toBeNull();
-  });
-
-  test('data too large for the bus is left out, and the summary says how much it was and where it is', () => {
-    const fitted = fitMessage(committed(700_000));
-    expect(fitted).toMatchObject({ status: 'committed', outcome: 'executed', data: null });
-    expect(fitted.summary).toBe(
-      'The data is 700002 bytes of JSON, too much for a message. Read it with GET /v1/intents/01J9Z3M5V6W7X8Y9Z0A1B2C3D4.',
-    );
-  });
-
-  test('what counts is the size in bytes, not in characters', () => {
-    expect(fitMessage(resultOf(intentIn('committed', {}, { data: '€'.repeat(250_000) }), false)).data).toBeNull();
   });
 });
 

@@ -11,6 +11,8 @@ import {
   type StateName,
 } from '@intendant/intent';
 import { type ErrorCode, type ErrorObject, errorKinds, errorObject } from './errors.js';
+import { outsideWarning } from './fence.js';
+import { shownData } from './shown-data.js';
 
 /** The one answer about an intent, the same on every surface. */
 export interface IntentResult {
@@ -25,10 +27,17 @@ export interface IntentResult {
   readonly replayed: boolean;
   /** Only there for sandbox calls: nothing real happened, whatever `outcome` says. */
   readonly sandbox?: true;
+  /** Null also where it is too large to be shown: `summary` says so then. A declared list may be shortened. */
   readonly data: Json;
   readonly summary: string | null;
+  /** Reads the data by page where not all of it is shown. */
   readonly handle: string | null;
   readonly error: ErrorObject | null;
+  /** How many items a declared list has in all; left out where the tool declares none. */
+  readonly total?: number;
+  /** Only there where data or error may hold text from outside; `warning` tells a reader what that means. */
+  readonly untrusted?: true;
+  readonly warning?: string;
   /** Id of the intent by which its run had read text from outside before; left out where it had not. */
   readonly taintedBy?: string;
   /** Only there while it waits for people. */
@@ -58,6 +67,7 @@ export interface WaitingApproval {
 
 export function resultOf(intent: Intent, replayed: boolean): IntentResult {
   const { intentId, runId, stepId, tool, sandbox, taintedBy } = intent.proposal;
+  const shown = intent.state === 'committed' ? shownData(intent) : { data: null, summary: null, handle: null };
   const result: IntentResult = {
     intentId,
     runId,
@@ -66,11 +76,10 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
     status: intent.state,
     outcome: outcomeOf(intent),
     replayed,
-    data: intent.state === 'committed' ? intent.data : null,
-    summary: null,
-    handle: null,
+    ...shown,
     error: errorOf(intent),
   };
+  if (isFromOutside(intent)) Object.assign(result, { untrusted: true, warning: outsideWarning });
   if (sandbox) Object.assign(result, { sandbox });
   if (taintedBy) Object.assign(result, { taintedBy });
   if (intent.state === 'awaiting_approval') {
@@ -102,16 +111,10 @@ function waitsFor(tool: string, sent: boolean, { expiresAt, quorum, given }: Wai
   return `${tool} ${how}: it waits for the approval of ${who}, until ${expiresAt}. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.`;
 }
 
-/** Largest `data` that travels in a message, in bytes of JSON: NATS refuses whole messages over 1 MiB by default. */
-const largestData = 512 * 1024;
-
-/** The result as it goes into a message: data too large for one is left out, and the summary says so. */
-export function fitMessage(result: IntentResult): IntentResult {
-  if (result.data === null) return result;
-  const bytes = Buffer.byteLength(JSON.stringify(result.data));
-  if (bytes <= largestData) return result;
-  const summary = `The data is ${bytes} bytes of JSON, too much for a message. Read it with GET /v1/intents/${result.intentId}.`;
-  return { ...result, data: null, summary };
+/** True where its tool passes on what others wrote, and has answered: errors repeat what was said, too. */
+export function isFromOutside({ proposal, attempts, state }: Intent): boolean {
+  if (proposal.terms.untrusted !== true) return false;
+  return state === 'committed' || attempts.some(({ sent, verdict }) => sent && verdict !== 'open');
 }
 
 /** Nothing more will happen by itself: terminal, or waiting for a person. */

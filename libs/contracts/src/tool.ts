@@ -1,5 +1,6 @@
 import type { Effect, JsonObject, Terms } from '@intendant/intent';
 import type { ApprovalRules } from './approval-rules.js';
+import type { Redaction } from './redaction.js';
 
 /** A value of the run's session that the runtime fills in where the tool file says `inject`. */
 export type SessionField = 'tenant' | 'user' | 'run';
@@ -216,6 +217,8 @@ export interface ToolDefinition {
   readonly upstream: Upstream;
   /** Where sandbox calls go, by exactly the same code; null: there is no sandbox, and such calls are refused. */
   readonly sandbox: Upstream | null;
+  /** What is taken out of its results before anybody reads them. Left out: what the default patterns find. */
+  readonly redaction?: Redaction;
   /** So that answers that repeat it can be recognised; for nobody to read. Left out: nothing was filled in. */
   readonly filledIn?: readonly FilledIn[];
   /** The part whose meaning callers rely on; a change needs a new version. */

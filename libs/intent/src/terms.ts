@@ -41,6 +41,31 @@ export interface Terms {
   readonly untrusted?: boolean;
   /** JSON Pointers into its data whose values other tools take as identifiers; `*` for each item. Left out: none. */
   readonly yields?: readonly string[];
+  /** How its data is shown. Left out: as it is, up to the general size. */
+  readonly shows?: Showing;
+}
+
+export interface Showing {
+  /** Most bytes of JSON that are shown at once; left out: the general size. */
+  readonly maxBytes?: number;
+  /** A list in the data of which only the first items are shown; left out: none. */
+  readonly list?: ShownList;
+}
+
+export interface ShownList {
+  /** JSON Pointer to it; empty where the data is the list. */
+  readonly at: string;
+  /** Items that are shown, and most that a call or a page may ask for. */
+  readonly limit: number;
+  readonly max: number;
+  /** JSON Pointer to how many there are in all. Left out: as many as the list has. */
+  readonly total?: string;
+  /** Name of the argument by which a call asks for more or fewer. Left out: no call can. */
+  readonly argument?: string;
+  /** In what order they are, in words. */
+  readonly order?: string;
+  /** Names of arguments that narrow the list down. */
+  readonly narrow?: readonly string[];
 }
 
 /** True when a resend under the same key cannot double the effect while the key is remembered. */

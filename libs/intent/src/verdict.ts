@@ -24,8 +24,11 @@ export type Verdict =
 
 /** Answer of the tool's lookup (the upstream's `exists()`). An error or a timeout is `cannot_tell`, never `absent`. */
 export type LookupAnswer =
-  /** `excess`: effects beyond those that were asked for, as far as the tool's lookup can count them. */
-  | { readonly kind: 'present'; readonly data: Json; readonly excess?: number }
+  /**
+   * `excess`: effects beyond those that were asked for, as far as the tool's lookup can count them. `receipt`: digest of the
+   * data before anything was taken out of it; left out where nothing was.
+   */
+  | { readonly kind: 'present'; readonly data: Json; readonly excess?: number; readonly receipt?: string }
   | { readonly kind: 'absent' }
   /** Some parts of the effect are there and others are not; `detail` says how many. */
   | { readonly kind: 'partial'; readonly data: Json; readonly detail: string }

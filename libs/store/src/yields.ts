@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { takenOut } from '@intendant/contracts';
 import { type Intent, type Json, valuesAt } from '@intendant/intent';
 
 /** An identifier in a result of a run. */
@@ -37,7 +38,7 @@ export function yieldsOf(intent: Intent): Yield[] {
     .slice(0, most);
 }
 
-/** Texts and numbers name things; nothing else does. */
+/** Texts and numbers name things; nothing else does, nor what was taken out of a result. */
 export function isIdentifier(value: Json): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
+  return typeof value === 'number' || (typeof value === 'string' && !value.includes(takenOut));
 }

@@ -1,10 +1,9 @@
 import { viewParts } from '@intendant/contracts';
-import type { Json, JsonObject } from '@intendant/intent';
 import { parseDuration } from './duration.js';
 import { appendPointer, pointerSteps } from './json-pointer.js';
 import { fieldsOf } from './placeholders.js';
-import { nearest } from './suggest.js';
-import { isObject, type ToolSource } from './tool-source.js';
+import { astray } from './schema-at.js';
+import type { ToolSource } from './tool-source.js';
 
 const shortestMs = 1000;
 
@@ -55,7 +54,7 @@ function checkRedact(source: ToolSource): void {
   const input = source.object('input');
   if (input === null) return;
   for (const [index, pointer] of redacted(source).entries()) {
-    const mistake = astray(input, pointerSteps(pointer));
+    const mistake = astray(input, pointerSteps(pointer), 'input');
     if (mistake) source.report(['approval', 'redact', `${index}`], mistake);
   }
 }
@@ -63,30 +62,4 @@ function checkRedact(source: ToolSource): void {
 function redacted(source: ToolSource): string[] {
   const value = source.value('approval', 'redact');
   return Array.isArray(value) ? value.map(String) : [];
-}
-
-/** Why the steps do not lead to a value of every call that has it; null when they do. */
-function astray(input: JsonObject, steps: readonly string[]): string | null {
-  let schema = input;
-  for (const [depth, step] of steps.entries()) {
-    const here = steps.slice(0, depth).join('.');
-    const properties = propertiesOf(schema);
-    if (schema['type'] === 'array') {
-      if (step !== '*') return `${here} is a list; must go on with /* for each of its items`;
-    } else if (schema['type'] !== 'object') {
-      return `${here} need not be an object or a list; must have type: object or type: array in input`;
-    }
-    const inner = schema['type'] === 'array' ? schema['items'] : properties.get(step);
-    if (!isObject(inner)) {
-      const near = nearest(step, [...properties.keys()]);
-      const name = steps.slice(0, depth + 1).join('.');
-      return `input has no property ${name}; ${near ? `did you mean ${near}?` : 'must name one that it has'}`;
-    }
-    schema = inner;
-  }
-  return null;
-}
-
-function propertiesOf(schema: JsonObject): ReadonlyMap<string, Json> {
-  return new Map(isObject(schema['properties']) ? Object.entries(schema['properties']) : []);
 }

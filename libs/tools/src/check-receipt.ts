@@ -1,11 +1,22 @@
 import type { JsonObject } from '@intendant/intent';
+import { pointerSteps } from './json-pointer.js';
 import { isObject, type ToolSource } from './tool-source.js';
 
 /** A receipt that is the same for every effect is no receipt: it fits whatever the lookup finds. */
 export function checkReceipt(source: ToolSource): void {
   if (source.text('effect') === 'read' || source.object('upstream', 'lookup') === null) return;
   const output = source.object('output');
-  if (output !== null && tellsApart(output)) return;
+  const redact = source.value('result', 'redact');
+  const pointers = Array.isArray(redact) ? redact.map(String).filter((pointer) => pointer.startsWith('/')) : [];
+  const hidden = pointers.map(pointerSteps);
+  if (output !== null && tellsApart(output, hidden)) return;
+  if (output !== null && hidden.length > 0 && tellsApart(output, [])) {
+    source.report(
+      ['result', 'redact'],
+      'hides what tells effects apart; must leave a required property of output that does, such as an id',
+    );
+    return;
+  }
   const found = output === null ? 'missing, so that any answer is a receipt' : 'fits the same answer for every effect';
   source.report(
     ['output'],
@@ -17,7 +28,8 @@ export function checkReceipt(source: ToolSource): void {
 const repeating = new Set(['boolean', 'null']);
 
 /** False only where it is certain that every effect may have the same value. */
-function tellsApart(schema: JsonObject): boolean {
+function tellsApart(schema: JsonObject, hidden: readonly (readonly string[])[]): boolean {
+  if (hidden.some(({ length }) => length === 0)) return false;
   if (schema['const'] !== undefined || schema['enum'] !== undefined) return false;
   if (looksFurther(schema)) return true;
   const { type, required, properties } = schema;
@@ -27,7 +39,9 @@ function tellsApart(schema: JsonObject): boolean {
   const parts = isObject(properties) ? properties : {};
   return (Array.isArray(required) ? required : []).some((name) => {
     const part = parts[String(name)];
-    return !isObject(part) || isUntyped(part) || tellsApart(part);
+    const below = hidden.flatMap(([first, ...rest]) => (first === String(name) ? [rest] : []));
+    if (below.some(({ length }) => length === 0)) return false;
+    return !isObject(part) || isUntyped(part) || tellsApart(part, below);
   });
 }
 

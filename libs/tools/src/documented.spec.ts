@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parseToolFile } from './parse-tool-file.js';
 import { previewSchema } from './preview-schema.js';
+import { toolFileSchema } from './tool-file-schema.js';
 import { windowsOf } from './windows.js';
 
 const page = await readFile(new URL('../../../docs/tools.md', import.meta.url), 'utf8');
@@ -40,6 +41,29 @@ test('the approval in docs/tools.md is a good one and has every field', () => {
   const written = [...approval.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name);
   const fieldsRead = Object.keys(read).filter((name) => name !== 'preview');
   expect(written).toEqual(fieldsRead.map((name) => name.replace(/Ms$/, '')));
+});
+
+test('the results in docs/tools.md are good ones and have every field', () => {
+  const [result = ''] = examples.filter((text) => text.startsWith('result:'));
+  const output = `output:
+  type: object
+  required: [id]
+  properties:
+    id: { type: string }
+    count: { type: integer }
+    card: { type: object, properties: { number: { type: string } } }
+    items: { type: array, items: { type: object, properties: { iban: { type: string } } } }
+`;
+  const names = ['limit: { type: integer }', 'status: { type: string }', 'since: { type: string }'];
+  const text = head
+    .replace('properties: {', `properties: { ${names.join(', ')},`)
+    .replace(/^output:.*\n/m, () => output + result);
+  const upstream = examples.find((each) => each.startsWith('upstream:')) ?? '';
+  const { terms, redaction } = parseToolFile('/docs/result.tool.yaml', text + upstream, env);
+  expect(redaction).toEqual({ pointers: ['/card/number', '/items/*/iban'], patterns: ['card', 'iban', 'token'] });
+  expect(Object.keys(terms.shows?.list ?? {})).toEqual(['at', 'limit', 'max', 'total', 'argument', 'order', 'narrow']);
+  const properties = (toolFileSchema['properties'] as { result: { properties: object } }).result.properties;
+  expect([...result.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name)).toEqual(Object.keys(properties));
 });
 
 test('so is the preview, which has every field too', () => {

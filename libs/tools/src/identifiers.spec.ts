@@ -103,6 +103,16 @@ describe('a folder of tools', () => {
     expect(JSON.stringify(catalogue(tools, session))).toContain('"order_id":{"type":"string"}');
   });
 
+  test('that take what nobody is shown do not load', async () => {
+    const hiding = get
+      .replace('retry:', 'result: { redact: [/note] }\nretry:')
+      .replace('refund_id: {', 'note: { type: string }, refund_id: {');
+    await writeFile(path.join(folder, 'a.tool.yaml'), refundFile([plain, annotated('payments.refund.get#/note')]));
+    await writeFile(path.join(folder, 'b.tool.yaml'), hiding);
+    const error = await loadTools(folder, environment).catch((reason: unknown) => reason);
+    expect(String(error)).toMatch(/payments\.refund\.get shows \/note to nobody by result\.redact/);
+  });
+
   test.each([
     ['payments.refund.gett#/refund_id', /did you mean payments\.refund\.get\?/],
     ['payments.refund.get#/refundid', /output of payments\.refund\.get has no \/refundid/],

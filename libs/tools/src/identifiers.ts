@@ -116,6 +116,9 @@ function missing(tools: ReadonlyMap<string, ToolDefinition>, name: string, point
     const near = nearest(name, [...tools.keys()]);
     return `there is no tool ${name}; ${near ? `did you mean ${near}?` : 'must name a tool beside this file'}`;
   }
+  if (tool.redaction?.pointers.some((hidden) => covers(hidden, pointer))) {
+    return `${name} shows ${pointer} to nobody by result.redact; must be a place that it shows`;
+  }
   let schema: Json = tool.output ?? {};
   for (const step of pointerSteps(pointer)) {
     // What the schema leaves open may be there.
@@ -126,4 +129,12 @@ function missing(tools: ReadonlyMap<string, ToolDefinition>, name: string, point
     schema = next;
   }
   return null;
+}
+
+/** Whether a place is the hidden one, or in it; `*` stands for each item. */
+function covers(hidden: string, pointer: string): boolean {
+  const steps = pointerSteps(pointer);
+  return pointerSteps(hidden).every(
+    (step, at) => step === steps[at] || (step === '*' && /^(?:\d+|\*)$/.test(steps[at] ?? '')),
+  );
 }

@@ -9,6 +9,7 @@ import { checkPreview } from './check-preview.js';
 import { checkQuestions } from './check-questions.js';
 import { checkReceipt } from './check-receipt.js';
 import { checkRequests } from './check-requests.js';
+import { checkResult } from './check-result.js';
 import { checkSandbox } from './check-sandbox.js';
 import { checkSchemas } from './check-schemas.js';
 import { checkShape } from './check-shape.js';
@@ -21,6 +22,7 @@ import { readIdentifiers } from './identifiers.js';
 import { digest } from './key.js';
 import { notesOn } from './notes-on.js';
 import { readApproval } from './read-approval.js';
+import { readRedaction } from './read-result.js';
 import { readLimits, readTerms } from './read-terms.js';
 import { readSandbox, readUpstream } from './read-upstream.js';
 import { checkSameness, readBusinessKey, readSimilar } from './same-calls.js';
@@ -66,6 +68,7 @@ export function readTool(source: ToolSource): ReadTool {
   checkSandbox(source);
   checkGuarantee(source);
   checkReceipt(source);
+  checkResult(source);
   // Numbers that are wrong in themselves fit nothing.
   const checked = source.problems.length === 0 ? checkWindows(source) : null;
   const tool = checked && source.problems.length === 0 ? define(source, checked.spans) : null;
@@ -99,6 +102,7 @@ function define(source: ToolSource, spans: Spans): ToolDefinition {
     terms: readTerms(source, spans),
     upstream: readUpstream(source),
     sandbox: readSandbox(source),
+    redaction: readRedaction(source),
     filledIn: readFilledIn(source),
     contract,
     contractDigest: digest(contract),

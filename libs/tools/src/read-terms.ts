@@ -2,6 +2,7 @@ import type { ToolDefinition } from '@intendant/contracts';
 import type { Terms } from '@intendant/intent';
 import { longestDurationMs } from './duration.js';
 import { parseRate } from './rate.js';
+import { readShowing } from './read-result.js';
 import { wholeNumber } from './read-spans.js';
 import type { ToolSource } from './tool-source.js';
 import type { Spans } from './windows.js';
@@ -20,6 +21,7 @@ export function readLimits(source: ToolSource, { connect, call, notice }: Spans)
 /** The terms an intent of this tool is judged by, from a file that was checked. */
 export function readTerms(source: ToolSource, spans: Spans): Terms {
   const { effect, guarantee, authority, attempts, lease, settle, spacing, deadline, poll } = spans;
+  const shows = readShowing(source);
   return {
     effect,
     guarantee,
@@ -32,6 +34,7 @@ export function readTerms(source: ToolSource, spans: Spans): Terms {
     deadlineMs: deadline.ms,
     backoffMs: source.duration(['retry', 'backoff'], '500ms'),
     ...(source.value('result', 'trust') === 'external' && { untrusted: true }),
+    ...(shows && { shows }),
     poll: poll && { everyMs: poll.interval.ms, deadlineMs: poll.deadline.ms },
     counts: source.text('upstream', 'lookup', 'count') !== null,
   };

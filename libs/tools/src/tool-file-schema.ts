@@ -1,8 +1,17 @@
-import { approvalRoles, groupPattern, toolNamePattern } from '@intendant/contracts';
+import {
+  approvalRoles,
+  defaultPatterns,
+  groupPattern,
+  mostShownBytes,
+  redactionPatterns,
+  shownBytes,
+  toolNamePattern,
+} from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import { durationPattern } from './duration.js';
 import { previewSchema } from './preview-schema.js';
 import { ratePattern } from './rate.js';
+import { resultListSchema } from './result-list-schema.js';
 import { upstreamSchema } from './upstream-schema.js';
 
 const duration = { $ref: '#/$defs/duration' };
@@ -156,10 +165,22 @@ export const toolFileSchema: JsonObject = {
       title: 'how results are shown',
       additionalProperties: false,
       properties: {
-        maxBytes: atLeastOne,
-        redact: jsonPointers,
-        trust: { enum: ['first_party', 'external'] },
-        list: { type: 'object', title: 'how lists are shortened' },
+        maxBytes: {
+          ...{ type: 'integer', minimum: 256, maximum: mostShownBytes },
+          title: `a whole number from 256 to ${mostShownBytes}`,
+          description: `Bytes of JSON that are shown at once; ${shownBytes} when left out. A handle reads what is larger.`,
+        },
+        redact: {
+          ...jsonPointers,
+          description: 'Places in the answer whose texts nobody reads, not even the log; `*` for each item of a list.',
+        },
+        patterns: {
+          ...{ type: 'array', uniqueItems: true, items: { enum: [...redactionPatterns] } },
+          title: `a list of ${redactionPatterns.join(', ')} without repetition`,
+          description: `What nobody reads wherever it is; ${defaultPatterns.join(' and ')} when left out.`,
+        },
+        trust: { enum: ['first_party', 'external'], description: 'Who wrote what it answers; external is fenced.' },
+        list: resultListSchema,
       },
     },
     upstream: upstreamSchema,

@@ -1,4 +1,4 @@
-import type { FilledIn, Upstream } from '@intendant/contracts';
+import { type FilledIn, takenOut, type Upstream } from '@intendant/contracts';
 import type { Json } from '@intendant/intent';
 import type { LookupRequest } from './adapter.js';
 import type { Credential } from './credential.js';
@@ -30,7 +30,7 @@ export class Redactor {
   /** Texts are for people, so every value of a header or a variable goes, secret or not. */
   text(text: string): string {
     const pattern = this.#pattern(this.#carried(), this.request.tool.filledIn ?? []);
-    return pattern === null ? text : text.replace(pattern, redacted);
+    return pattern === null ? text : text.replace(pattern, takenOut);
   }
 
   /**
@@ -58,8 +58,6 @@ export class Redactor {
     return patternOf(values, credential?.refused !== undefined);
   }
 }
-
-const redacted = '[redacted]';
 
 function carried(from: readonly Readonly<Record<string, string>>[]): Carried[] {
   return from.flatMap((source) => Object.entries(source).map(([name, template]) => ({ name, template })));
@@ -155,11 +153,11 @@ function literal(text: string): string {
 }
 
 function cleaned(data: Json, pattern: RegExp): Json {
-  if (typeof data === 'string') return data.replace(pattern, redacted);
-  if (typeof data === 'number') return String(data).search(pattern) < 0 ? data : redacted;
+  if (typeof data === 'string') return data.replace(pattern, takenOut);
+  if (typeof data === 'number') return String(data).search(pattern) < 0 ? data : takenOut;
   if (Array.isArray(data)) return data.map((part: Json) => cleaned(part, pattern));
   if (typeof data !== 'object' || data === null) return data;
   return Object.fromEntries(
-    Object.entries(data).map(([key, part]) => [key.replace(pattern, redacted), cleaned(part as Json, pattern)]),
+    Object.entries(data).map(([key, part]) => [key.replace(pattern, takenOut), cleaned(part as Json, pattern)]),
   );
 }

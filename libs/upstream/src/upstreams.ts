@@ -1,6 +1,7 @@
 import type { Upstream } from '@intendant/contracts';
 import type { LookupAnswer, PollAnswer, Verdict } from '@intendant/intent';
 import { monotonic } from '@intendant/runtime';
+import { digest } from '@intendant/tools';
 import {
   type CallOptions,
   type LookupOptions,
@@ -26,6 +27,7 @@ import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
 import { previewFailed } from './read-preview.js';
 import { Redactor } from './redact.js';
+import { ResultRedactor } from './redact-result.js';
 import { messageOf, shortText } from './short-text.js';
 import { stateChanged, tokenOf, withTokenField } from './state-token.js';
 import { countAttempt, countLookup, countPoll, countPreview } from './upstream-metrics.js';
@@ -171,8 +173,8 @@ function renewable(verdict: Verdict, credential: Credential | null): Verdict {
 }
 
 /**
- * The one way out for texts and data, which end up in logs, events and the agent's messages. Texts are redacted first
- * and shortened then: a cut could leave half a secret, which nothing would recognise.
+ * The one way out for texts and data, which end up in logs, events and the agent's messages: secrets of the request go, and
+ * what the tool's results are not to hold. Texts are redacted first and shortened then: a cut could leave half a secret, which nothing would recognise.
  */
 function presentable<T extends Verdict | LookupAnswer | PollAnswer | PreviewAnswer>(
   result: T,
@@ -180,13 +182,17 @@ function presentable<T extends Verdict | LookupAnswer | PollAnswer | PreviewAnsw
   request: LookupRequest,
   credential: Credential | null,
 ): T {
-  const redactor = new Redactor(upstream, request, credential);
-  if ('data' in result) {
-    const data = redactor.data(result.data);
-    if ('detail' in result) return { ...result, data, detail: shortText(redactor.text(result.detail)) };
-    return data === result.data ? result : { ...result, data };
-  }
-  return 'detail' in result ? { ...result, detail: shortText(redactor.text(result.detail)) } : result;
+  const secrets = new Redactor(upstream, request, credential);
+  const rules = new ResultRedactor(request.tool);
+  const text = (detail: string) => shortText(rules.text(secrets.text(detail)));
+  if (!('data' in result)) return 'detail' in result ? { ...result, detail: text(result.detail) } : result;
+  const told = secrets.data(result.data);
+  // What was accepted is asked for by what is in it.
+  const data = result.kind === 'accepted' && upstream.poll !== null ? told : rules.data(told);
+  const changed = data === result.data ? result : { ...result, data };
+  if ('detail' in result) return { ...changed, detail: text(result.detail) };
+  // Two receipts that differ in what was taken out are two receipts.
+  return result.kind === 'present' && data !== told ? { ...changed, receipt: digest(told) } : changed;
 }
 
 /** A token that had to be changed would never fit again. */

@@ -1,0 +1,64 @@
+import { intentOfHandle, pageOf, Refusal, type ResultPage } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
+import { Store } from '@intendant/store';
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Authentication, type Reader } from './authentication.js';
+import { ForAgentsAndOperators, Problems } from './openapi-decorators.js';
+import { resultPage } from './openapi-schemas.js';
+import { ResultQuery } from './queries.js';
+import { readMessage } from './read-message.js';
+import { visibleIntent } from './tenants.js';
+
+/** Data that is too large to be shown in a result, for those who may see the result. */
+@ApiTags('intents')
+@ForAgentsAndOperators()
+@Controller('v1/results/:handle')
+export class ResultsController {
+  constructor(
+    private readonly authentication: Authentication,
+    private readonly store: Store,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'A page of the data behind a handle',
+    description: 'Lists come by items, objects by members, texts by characters, as much as a result may show at once.',
+  })
+  @ApiQuery({
+    name: 'pointer',
+    required: false,
+    description:
+      'JSON Pointer (RFC 6901) into the data. Left out: the list that the tool declares, or all of the data.',
+    example: '/items/0',
+  })
+  @ApiQuery({ name: 'cursor', required: false, description: '`nextCursor` of the page before.' })
+  @ApiQuery({
+    name: 'limit',
+    required: false,
+    description: 'Items or members at most; 20 without it, and up to 100, where the tool does not say otherwise.',
+  })
+  @ApiOkResponse({ description: 'The page.', schema: resultPage })
+  @Problems('invalid_message', 'invalid_arguments', 'unauthenticated', 'forbidden', 'not_found', 'unavailable')
+  async read(
+    @Req() request: FastifyRequest,
+    @Param('handle') handle: string,
+    @Query() query: unknown,
+  ): Promise<ResultPage> {
+    const reader = await this.authentication.agentOrOperator(request, 'viewer');
+    const { pointer, cursor, limit } = await readMessage(ResultQuery, query);
+    const intent = await this.behind(reader, handle);
+    return pageOf(intent, { pointer, cursor, limit: limit === undefined ? undefined : Number(limit) });
+  }
+
+  private async behind(reader: Reader, handle: string): Promise<Intent> {
+    try {
+      return await visibleIntent(this.store, reader, intentOfHandle(handle) ?? '');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const right = reader.kind === 'agent' ? 'a result of this run' : 'a result of your tenant';
+      throw new Refusal('not_found', `There is no such result: a handle is as ${right} gives it, such as res_01J….`);
+    }
+  }
+}

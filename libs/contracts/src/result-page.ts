@@ -1,0 +1,180 @@
+import type { Intent, Json, JsonObject } from '@intendant/intent';
+import { Refusal } from './errors.js';
+import { outsideWarning } from './fence.js';
+import { inWords } from './json-in-words.js';
+import { pointerSteps, pointerTo } from './pointer.js';
+import { isFromOutside } from './result.js';
+import { count, handleOf, jsonBytes, listIn, shownBytes } from './shown-data.js';
+
+/** What is wanted of the data behind a handle. */
+export interface PageRequest {
+  /** JSON Pointer (RFC 6901) into the data. Left out: the list that the tool declares, or else the data as a whole. */
+  readonly pointer?: string | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Most items of a list, or members of an object. */
+  readonly limit?: number | undefined;
+}
+
+/** A part of the data of an intent, never longer than its results may be. */
+export interface ResultPage {
+  readonly handle: string;
+  readonly intentId: string;
+  readonly tool: string;
+  /** Where in the data this stands. */
+  readonly pointer: string;
+  /** What stands there: a list and an object come by items and members, a text by characters, others whole. */
+  readonly kind: 'list' | 'object' | 'text' | 'value';
+  readonly data: Json;
+  /** Items, members or characters that stand there in all; null of a value. */
+  readonly total: number | null;
+  /** Items and members that are too large for any page; null stands for an item, a member is left out. */
+  readonly omitted: readonly { readonly pointer: string; readonly what: string }[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+  readonly untrusted?: true;
+  readonly warning?: string;
+}
+
+const defaultLimit = 20;
+const defaultMax = 100;
+
+/**
+ * Reads a page of what an intent answered.
+ *
+ * @throws Refusal `not_found` where there is no data, or none at the pointer; `invalid_arguments` for anything malformed
+ */
+export function pageOf(intent: Intent, request: PageRequest): ResultPage {
+  const { intentId, tool, terms } = intent.proposal;
+  if (intent.state !== 'committed') {
+    throw new Refusal('not_found', `There is no data to read: intent ${intentId} is ${intent.state}.`);
+  }
+  const { list, maxBytes = shownBytes } = terms.shows ?? {};
+  const pointer = request.pointer ?? (list && listIn(intent.data, list) ? list.at : '');
+  const value = valueAt(intent.data, pointer, terms.untrusted !== true);
+  const { limit = list?.limit ?? defaultLimit } = request;
+  const max = list?.max ?? defaultMax;
+  if (!Number.isInteger(limit) || limit < 1 || limit > max) throw wrong('limit', `a whole number from 1 to ${max}`);
+  const page = partOf(value, { from: cursorOf(request.cursor), limit, maxBytes, pointer });
+  return {
+    ...{ handle: handleOf(intentId), intentId, tool, pointer },
+    ...page,
+    ...(isFromOutside(intent) && { untrusted: true as const, warning: outsideWarning }),
+  };
+}
+
+type Part = Pick<ResultPage, 'kind' | 'data' | 'total' | 'omitted' | 'nextCursor'>;
+
+interface Window {
+  readonly from: number;
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly pointer: string;
+}
+
+function partOf(value: Json, window: Window): Part {
+  if (typeof value === 'string') return partOfText(value, window);
+  if (value === null || typeof value !== 'object') {
+    within(window.from, 0);
+    return { kind: 'value', data: value, total: null, omitted: [], nextCursor: null };
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item: Json, at): [string, Json] => [`${at}`, item]);
+    const { taken, ...part } = partOfEntries(items, 1, window);
+    return { kind: 'list', data: taken.map(([, item]) => item ?? null), ...part };
+  }
+  const { taken, ...part } = partOfEntries(Object.entries(value), null, window);
+  return { kind: 'object', data: Object.fromEntries(taken.filter(([, item]) => item !== undefined)) as Json, ...part };
+}
+
+/** Entries from a cursor on, as many as fit; `null` bytes for a name: as many as it has. Undefined stands for what is too large. */
+function partOfEntries(entries: readonly (readonly [string, Json])[], nameBytes: number | null, window: Window) {
+  const { from, limit, maxBytes, pointer } = window;
+  within(from, entries.length);
+  const taken: [string, Json | undefined][] = [];
+  const omitted: { pointer: string; what: string }[] = [];
+  let bytes = 2;
+  for (const [name, value] of entries.slice(from, from + limit)) {
+    const own = jsonBytes(value) + (nameBytes ?? jsonBytes(name) + 2);
+    const tooLarge = own + 2 > maxBytes;
+    const at = pointerTo(pointer, name);
+    const needed = tooLarge ? jsonBytes(at) + 'null,'.length : own;
+    if (bytes + needed > maxBytes && taken.length > 0) break;
+    bytes += needed;
+    if (tooLarge)
+      omitted.push({ pointer: at, what: `${inWords(value, { named: false })}, ${count(jsonBytes(value))} bytes` });
+    taken.push([name, tooLarge ? undefined : value]);
+  }
+  const next = from + taken.length;
+  return { taken, total: entries.length, omitted, nextCursor: next < entries.length ? `${next}` : null };
+}
+
+function partOfText(text: string, { from, maxBytes }: Window): Part {
+  const characters = [...text];
+  within(from, characters.length);
+  let bytes = 2;
+  let until = from;
+  while (until < characters.length) {
+    bytes += jsonBytes(characters[until] ?? '') - 2;
+    if (bytes > maxBytes && until > from) break;
+    until++;
+  }
+  const nextCursor = until < characters.length ? `${until}` : null;
+  return {
+    kind: 'text',
+    data: characters.slice(from, until).join(''),
+    total: characters.length,
+    omitted: [],
+    nextCursor,
+  };
+}
+
+function cursorOf(cursor: string | undefined): number {
+  if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw wrong('cursor', 'the nextCursor of the page before');
+  return Number(cursor ?? 0);
+}
+
+function within(from: number, length: number): void {
+  if (from > length) throw wrong('cursor', `the nextCursor of the page before; what stands there ends at ${length}`);
+}
+
+function wrong(field: string, expected: string): Refusal {
+  return new Refusal('invalid_arguments', `/${field}: expected ${expected}.`, {
+    problems: [{ pointer: `/${field}`, expected }],
+  });
+}
+
+function valueAt(data: Json, pointer: string, named: boolean): Json {
+  if (!/^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer)) {
+    throw wrong(
+      'pointer',
+      'a JSON Pointer such as /items/0/name, in which ~1 stands for / and ~0 for ~; empty for all of the data',
+    );
+  }
+  let here = '';
+  let value = data;
+  for (const step of pointerSteps(pointer)) {
+    const next = memberOf(value, step);
+    if (next === undefined) {
+      const where = here === '' ? 'the data' : here;
+      throw new Refusal('not_found', `There is nothing at ${pointer}: ${where} is ${whatIsThere(value, named)}.`, {
+        pointer,
+        found: here,
+      });
+    }
+    here = pointerTo(here, step);
+    value = next;
+  }
+  return value;
+}
+
+function memberOf(value: Json, step: string): Json | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(step) ? value[Number(step)] : undefined;
+  return Object.hasOwn(value, step) ? (value as JsonObject)[step] : undefined;
+}
+
+function whatIsThere(value: Json, named: boolean): string {
+  const what = inWords(value, { named });
+  return Array.isArray(value) && value.length > 0 ? `${what}, from 0 to ${value.length - 1}` : what;
+}

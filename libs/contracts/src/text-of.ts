@@ -1,0 +1,49 @@
+import type { Outcome } from '@intendant/intent';
+import type { ErrorObject, NextAction } from './errors.js';
+import { fenced } from './fence.js';
+import type { IntentResult } from './result.js';
+
+const known: Readonly<Record<Outcome, string>> = {
+  executed: 'it happened',
+  not_executed: 'it did not happen',
+  unknown: 'it may or may not have happened',
+  undecided: 'nothing has happened so far',
+};
+
+const advice: Readonly<Record<NextAction, string>> = {
+  fix_arguments: 'Correct the arguments before you call it again.',
+  wait: 'Wait; do not call it again at once.',
+  check_outcome: 'Do not call it again; read the intent, or wait for its outcome.',
+  ask_human: 'Do not call it again; a person has to look at it.',
+  choose_other_tool: 'Choose another tool.',
+  stop: 'Do not call it again.',
+};
+
+/**
+ * A result as text for a model: what is known and what to do first, then the data as JSON. What was written outside, in
+ * data or in an error, stands between fences that it cannot forge.
+ */
+export function textOf(result: IntentResult): string {
+  const { tool, status, outcome, intentId, replayed, sandbox, data, summary, error, untrusted } = result;
+  const notes = [
+    `intent ${intentId}`,
+    ...(replayed ? ['answered from the first call'] : []),
+    ...(sandbox ? ['in the sandbox: nothing real'] : []),
+  ];
+  const lines = [`${tool}: ${status}, ${known[outcome]} (${notes.join('; ')}).`];
+  if (error) lines.push(...errorLines(error, untrusted === true));
+  if (summary !== null) lines.push(summary);
+  if (result.handle !== null) lines.push(`Handle: ${result.handle}`);
+  if (result.corrections?.length) {
+    lines.push(`Found out later: ${result.corrections.map(({ finding }) => finding).join(', ')}.`);
+  }
+  if (data !== null) lines.push(untrusted ? fenced(JSON.stringify(data)) : JSON.stringify(data));
+  return lines.join('\n');
+}
+
+function errorLines({ code, message, nextAction, details }: ErrorObject, untrusted: boolean): string[] {
+  const has = Object.keys(details).length > 0;
+  if (!untrusted) return [`Error ${code}: ${message}`, advice[nextAction], ...(has ? [JSON.stringify(details)] : [])];
+  // An error repeats what the upstream said, so only the advice is ours for certain.
+  return [`Error ${code}. ${advice[nextAction]}`, fenced(JSON.stringify({ message, ...(has && { details }) }))];
+}

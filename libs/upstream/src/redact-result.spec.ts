@@ -1,0 +1,188 @@
+import { type Redaction, takenOut } from '@intendant/contracts';
+import type { Json } from '@intendant/intent';
+import { MisbehavingServer, response, toolAt } from '@intendant/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Upstreams } from './index.js';
+import { ResultRedactor } from './redact-result.js';
+
+const redactor = (redaction?: Partial<Redaction>) =>
+  new ResultRedactor(redaction ? { redaction: { pointers: [], patterns: [], ...redaction } } : {});
+const all = redactor({ patterns: ['card', 'iban', 'token'] });
+
+/** Digits with the check digit that makes them the number of a card. */
+function withCheckDigit(digits: string): string {
+  const sum = [...digits].reverse().reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+describe('patterns', () => {
+  test.each([
+    ['card 4111111111111111.', 'card [redacted].'],
+    ['4111 1111 1111 1111', takenOut],
+    ['5500-0055-5555-5559 and 378282246310005', '[redacted] and [redacted]'],
+    ['6011111111111117, 3530111333300000, 30569309025904', '[redacted], [redacted], [redacted]'],
+    ['DE89 3704 0044 0532 0130 00', takenOut],
+    ['to GB82WEST12345698765432;', 'to [redacted];'],
+    ['Authorization: Bearer abcdefghijklmnop.qr-st', 'Authorization: Bearer [redacted]'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl', takenOut],
+    [
+      `sk_live_${'a1'.repeat(12)} sk-ant-${'b'.repeat(30)} AKIA${'Q'.repeat(16)} ghp_${'x'.repeat(36)}`,
+      '[redacted] [redacted] [redacted] [redacted]',
+    ],
+    ['a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- b', 'a [redacted] b'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE and no end', takenOut],
+  ])('find %s', (text, clean) => {
+    expect(all.text(text)).toBe(clean);
+    expect(all.data({ a: [{ text }] })).toEqual({ a: [{ text: clean }] });
+  });
+
+  test.each([
+    'ord_4111111111111111',
+    're-4111111111111111',
+    'a4111111111111111',
+    '4111111111111112',
+    '0.4111111111111111',
+    '1411111111111111117',
+    '41111111111111110000000',
+    '550e8400-e29b-41d4-a716-446655440000',
+    '01JD8Q4Y6V2N7XK3T5W9ZB1CEF',
+    'DE88 3704 0044 0532 0130 00',
+    'Bearer of news',
+    'sk-short',
+    '2026-01-02T03:04:05.006Z',
+  ])('leave %s alone', (text) => {
+    expect(all.text(text)).toBe(text);
+  });
+
+  test('find numbers of cards that are numbers in JSON', () => {
+    expect(all.data({ card: 4111111111111111, amount: 4111111111111112, big: 4.111e15 })).toEqual({
+      card: takenOut,
+      amount: 4111111111111112,
+      big: 4.111e15,
+    });
+  });
+
+  test('are cards and tokens where nothing else is said, and what is listed where it is', () => {
+    const text = '4111111111111111 DE89370400440532013000';
+    expect(redactor().text(text)).toBe('[redacted] DE89370400440532013000');
+    expect(redactor({ patterns: ['iban'] }).text(text)).toBe('4111111111111111 [redacted]');
+    expect(redactor({ patterns: [] }).text(text)).toBe(text);
+  });
+
+  test('find every card number, whatever stands around it', () => {
+    const digits = fc.stringMatching(/^4\d{14}$/).map(withCheckDigit);
+    const grouped = digits.chain((card) =>
+      fc.constantFrom(card, card.replace(/(\d{4})(?=\d)/g, '$1 '), card.replace(/(\d{4})(?=\d)/g, '$1-')),
+    );
+    const around = fc.stringMatching(/^[^\w.-]{0,5}$/);
+    fc.assert(
+      fc.property(around, grouped, around, (before, card, after) => {
+        expect(all.text(`${before}${card}${after}`)).toBe(`${before}${takenOut}${after}`);
+      }),
+    );
+  });
+
+  test('change nothing where there is nothing, and are done once they are done', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const data = JSON.parse(JSON.stringify(value)) as Json;
+        const once = all.data(data);
+        if (JSON.stringify(once) === JSON.stringify(data)) expect(once).toBe(data);
+        expect(all.data(once)).toBe(once);
+      }),
+    );
+  });
+
+  test('take no longer than a text is long', () => {
+    for (const text of [
+      '4'.repeat(500_000),
+      '1 '.repeat(250_000),
+      'eyJ'.repeat(150_000),
+      'DE89 '.repeat(100_000),
+      '-----BEGIN PRIVATE KEY-----'.repeat(15_000),
+      'Bearer '.repeat(70_000),
+    ]) {
+      const since = performance.now();
+      all.text(text);
+      expect(performance.now() - since, text.slice(0, 30)).toBeLessThan(1_000);
+    }
+  });
+});
+
+describe('places', () => {
+  const hides = redactor({ pointers: ['/card/number', '/lines/*/iban', '/a~1b'] });
+
+  test('lose what stands there, whatever it is', () => {
+    expect(
+      hides.data({ card: { number: '42', brand: 'visa' }, lines: [{ iban: { of: 1 } }, { id: 7 }], 'a/b': null }),
+    ).toEqual({
+      card: { number: takenOut, brand: 'visa' },
+      lines: [{ iban: takenOut }, { id: 7 }],
+      'a/b': takenOut,
+    });
+  });
+
+  test('that are not there change nothing', () => {
+    const data = { card: 'none', lines: {} };
+    expect(hides.data(data)).toBe(data);
+  });
+});
+
+describe('what comes back from an upstream', () => {
+  let server: MisbehavingServer;
+  let upstreams: Upstreams;
+  beforeAll(async () => {
+    server = await MisbehavingServer.start();
+    upstreams = new Upstreams(() => null);
+  });
+  afterAll(async () => {
+    await upstreams.close();
+    await server.stop();
+  });
+
+  const redaction: Redaction = { pointers: ['/holder'], patterns: ['card'] };
+  const request = () => ({
+    ...{ tool: { ...toolAt(server.url), redaction }, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1' },
+    sandbox: false,
+  });
+  const answers = (status: number, body: unknown) =>
+    server.script({ at: 'request', send: response(status, JSON.stringify(body)), then: 'keep' });
+  const called = () => upstreams.call({ ...request(), attemptId: 'a-1' }, { mayStart: () => true });
+
+  test('is clean before it is a verdict', async () => {
+    answers(200, { id: 're_1', holder: 'Ada', note: 'card 4111111111111111' });
+    expect(await called()).toEqual({
+      kind: 'executed',
+      data: { id: 're_1', holder: takenOut, note: 'card [redacted]' },
+    });
+  });
+
+  test('is clean in the texts of errors', async () => {
+    answers(422, { error: 'card 4111 1111 1111 1111 was refused' });
+    expect(await called()).toMatchObject({
+      kind: 'not_executed',
+      detail: expect.stringContaining('card [redacted] was refused'),
+    });
+  });
+
+  test('is clean in a lookup, whose receipts are told apart all the same', async () => {
+    const found = async (card: string) => {
+      answers(200, [{ card }]);
+      return upstreams.lookup(request());
+    };
+    const [one, two, same] = [
+      await found('4111111111111111'),
+      await found('5500005555555559'),
+      await found('4111111111111111'),
+    ];
+    expect(one).toMatchObject({ kind: 'present', data: { card: takenOut }, receipt: expect.any(String) });
+    expect(one).toEqual(same);
+    expect(two).not.toEqual(one);
+    answers(200, [{ card: 'none' }]);
+    expect(await upstreams.lookup(request())).not.toHaveProperty('receipt');
+  });
+});
