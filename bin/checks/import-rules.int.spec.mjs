@@ -51,7 +51,8 @@ const mistakes = [
   ['apps/policy/src/address.ts', 'ipaddr.js', 'only-upstream-judges-addresses'],
   ['apps/policy/src/module.ts', 'jiti', 'only-upstream-loads-modules'],
   ['apps/policy/src/mcp.ts', '@modelcontextprotocol/client', 'only-upstream-speaks-mcp'],
-  ['libs/upstream/src/mcp-served.ts', '@modelcontextprotocol/server', 'mcp-servers-are-for-tests'],
+  ['apps/gateway/src/mcp-served.ts', '@modelcontextprotocol/server', 'only-the-mcp-surface-serves-mcp'],
+  ['apps/gateway/src/mcp/adapter.ts', '@modelcontextprotocol/node', 'mcp-over-node-is-for-tests'],
   ['libs/upstream/src/define-tool.ts', 'node:fs', 'tool-entry-imports-nothing'],
   ['libs/rules/src/cel.ts', '@bufbuild/cel', 'only-cel-uses-bufbuild'],
   ['apps/policy/src/breaker.ts', 'cockatiel', 'only-upstream-breaks-circuits'],
@@ -81,6 +82,7 @@ const legal = [
   ['migrations/data-source.ts', 'typeorm'],
   ['test/flow.spec.ts', 'undici'],
   ['libs/upstream/src/mcp-session.ts', '@modelcontextprotocol/client'],
+  ['apps/gateway/src/mcp/surface.ts', '@modelcontextprotocol/server'],
   ['examples/notes.ts', '../libs/upstream/src/define-tool.js'],
 ];
 

@@ -53,6 +53,8 @@ describe('the gateway', () => {
     ).toEqual([
       'delete /v1/grants/{grantId}',
       'delete /v1/pauses/{pauseId}',
+      'get /.well-known/oauth-protected-resource',
+      'get /.well-known/oauth-protected-resource/mcp',
       'get /livez',
       'get /readyz',
       'get /v1/approvals',
@@ -67,6 +69,7 @@ describe('the gateway', () => {
       'get /v1/intents/{intentId}/events',
       'get /v1/pauses',
       'get /v1/tools',
+      'post /mcp',
       'post /v1/approvals/decide',
       'post /v1/approvals/{id}/approve',
       'post /v1/approvals/{id}/refuse',

@@ -1,0 +1,11 @@
+import type { FastifyRequest } from 'fastify';
+
+/** W3C Trace Context, version 00. */
+const traceparentShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** What a service that answers over the bus needs of an agent's request: its credential and its trace. */
+export function forwarded({ headers }: FastifyRequest): Record<string, string> {
+  const { authorization = '', traceparent } = headers;
+  const sound = typeof traceparent === 'string' && traceparentShape.test(traceparent);
+  return { Authorization: authorization, ...(sound && { traceparent }) };
+}
