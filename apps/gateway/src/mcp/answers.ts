@@ -6,11 +6,12 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
  * clients and models take it for "failed, try again".
  */
 export function answerOf(result: IntentResult): CallToolResult {
-  const told = result.error?.message ?? result.summary ?? stillOpen(result);
-  const told1 = { ...result, summary: result.summary ?? (result.error ? null : told) };
+  const summary = result.summary ?? (result.error === null ? stillOpen(result) : null);
+  const sentence = result.error?.message ?? summary;
+  const told = { ...result, summary };
   return {
-    content: [...(told === null ? [] : [text(told)]), text(JSON.stringify(told1))],
-    structuredContent: told1 as unknown as Record<string, unknown>,
+    content: [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
+    structuredContent: { ...told },
     isError: result.error !== null && result.outcome === 'not_executed',
   };
 }

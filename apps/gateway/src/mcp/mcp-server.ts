@@ -93,9 +93,9 @@ async function call(
     if (name === getIntent.name || name === cancelIntent.name) {
       const { intentId = '', wait = 0 } = readArguments(getIntent, args, { intentId: 'string', wait: 'number' });
       const patience = waiting(Math.min(wait, 30) * 1_000, context);
-      if (name === cancelIntent.name) return answerOf(await calls.cancel(caller, intentId, patience));
-      // The question was answered, whatever the answer says.
-      return { ...answerOf(await calls.read(caller, intentId, patience)), isError: false };
+      const ask = name === cancelIntent.name ? calls.cancel : calls.read;
+      // It was answered, whatever the answer says of the call that it is about.
+      return { ...answerOf(await ask.call(calls, caller, intentId, patience)), isError: false };
     }
     if (name === callTool.name && request.view.search) {
       const asked = readArguments(callTool, args, { tool: 'string', arguments: 'object' });

@@ -1,6 +1,7 @@
 import { Bus } from '@intendant/bus';
 import { Refusal, type Session } from '@intendant/contracts';
 import { Store } from '@intendant/store';
+import { isJsonContentType } from '@modelcontextprotocol/server';
 import { Controller, Delete, Get, Post, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
@@ -75,7 +76,6 @@ export class McpController {
     this.hosts.check(request);
     const session = await this.authentication.agent(request);
     await this.refuseHomeless(session);
-    const body = Buffer.isBuffer(request.body) ? readBody(request.body) : undefined;
     const response = await serveMcp(
       this.calls,
       {
@@ -85,7 +85,7 @@ export class McpController {
         explain: (failure) => this.errors.explain(failure, request),
       },
       messageOf(request, reply, this.hosts.baseUrl(request)),
-      body,
+      bodyOf(request),
     );
     await reply.send(response);
   }
@@ -96,6 +96,11 @@ export class McpController {
     if (run?.tenant === tenant) return;
     throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
   }
+}
+
+/** Undefined where it is said to be no JSON: then the SDK refuses it. */
+function bodyOf({ headers, body }: FastifyRequest): unknown {
+  return isJsonContentType(headers['content-type'] ?? null) && Buffer.isBuffer(body) ? readBody(body) : undefined;
 }
 
 /** The request without its body, as the SDK takes it; aborted when the caller hangs up, which ends its waiting. */
