@@ -6,6 +6,10 @@ const traceparentShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** What a service that answers over the bus needs of an agent's request: its credential and its trace. */
 export function forwarded({ headers }: FastifyRequest): Record<string, string> {
   const { authorization = '', traceparent } = headers;
-  const sound = typeof traceparent === 'string' && traceparentShape.test(traceparent);
-  return { Authorization: authorization, ...(sound && { traceparent }) };
+  return { Authorization: authorization, ...traceIn(traceparent) };
+}
+
+/** The trace, where it can be read. */
+export function traceIn(traceparent: unknown): { traceparent?: string } {
+  return typeof traceparent === 'string' && traceparentShape.test(traceparent) ? { traceparent } : {};
 }

@@ -9,6 +9,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
 import { answerOf, answerOfData, answerOfError } from './answers.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
@@ -126,9 +127,7 @@ function found(
 
 /** A trace may also come with the message (SEP-414). */
 function callerIn(caller: McpCaller, { mcpReq }: ServerContext): McpCaller {
-  const traceparent = mcpReq._meta?.['traceparent'];
-  if (typeof traceparent !== 'string') return caller;
-  return { ...caller, headers: { traceparent, ...caller.headers } };
+  return { ...caller, headers: { ...traceIn(mcpReq._meta?.['traceparent']), ...caller.headers } };
 }
 
 function waiting(ms: number, { mcpReq }: ServerContext): Waiting {

@@ -9,6 +9,12 @@ const runId = 'run_01JD8Q3M1A9S8D7F6G5H4J3K2Z';
 const accept = 'application/json, text/event-stream';
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'orders.get', arguments: { id: 1 } } };
+/** What a message of 2026-07-28 says of its sender. */
+const envelope = (revision: string) => ({
+  'io.modelcontextprotocol/protocolVersion': revision,
+  'io.modelcontextprotocol/clientInfo': { name: 'spec', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+});
 const result = {
   ...{ intentId: '01JD8Q4Y6V2N7XK3T5W9ZB1CEF', runId, stepId: null, tool: 'orders.get', status: 'committed' },
   ...{ outcome: 'executed', replayed: false, data: { n: 1 }, summary: null, handle: null, error: null },
@@ -82,6 +88,9 @@ describe('the MCP endpoint', () => {
       `Bearer ${token}`,
       traceparent,
     ]);
+    const unreadable = { ...call.params, _meta: { traceparent: `${traceparent}\r\nIntendant-Wait: 30s` } };
+    expect((await post({ ...call, params: unreadable })).body.result.isError).toBe(false);
+    expect(submits.at(-1)?.headers.get('traceparent')).toBeUndefined();
   });
 
   it('lists a large catalogue by pages, in the same order for everybody', async () => {
@@ -169,11 +178,7 @@ describe('the MCP endpoint', () => {
   });
 
   it('refuses a message of 2026-07-28 whose headers say something else', async () => {
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'spec', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
+    const _meta = envelope('2026-07-28');
     const message = { ...call, params: { ...call.params, _meta } };
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'orders.get' };
     expect((await post(message, { headers })).status).toBe(200);
@@ -183,6 +188,29 @@ describe('the MCP endpoint', () => {
       expect([status, body.error.code]).toEqual([400, -32_020]);
     }
     expect(submits).toHaveLength(before);
+  });
+
+  it('names the revisions it speaks to whoever asks for another', async () => {
+    const _meta = envelope('2099-01-01');
+    const headers = { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/list' };
+    const modern = await post({ ...list, params: { _meta } }, { headers });
+    expect([modern.status, modern.body.error]).toMatchObject([
+      400,
+      { code: -32_022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
+    ]);
+    const hello = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'spec', version: '1' } };
+    const legacy = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello });
+    expect(legacy.body.result.protocolVersion).toBe('2025-11-25');
+    const tools = await post(list, { headers: { 'mcp-protocol-version': '2025-06-18' } });
+    expect(tools.body.result.tools).toHaveLength(50);
+  });
+
+  it('has no streams that stay open without a call', async () => {
+    const _meta = envelope('2026-07-28');
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+    const params = { notifications: { toolsListChanged: true }, _meta };
+    const { status, text } = await post({ jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params }, { headers });
+    expect([status, text]).toEqual([200, expect.stringContaining('"id":7,"result"')]);
   });
 
   it('refuses unknown ways of listing', async () => {
