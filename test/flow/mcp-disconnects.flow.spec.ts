@@ -79,6 +79,7 @@ test('a client that disconnects at any byte of a call has at most one effect, an
     expect(result).toMatchObject({ status: 'committed', outcome: 'executed' });
     const key = calls.keyOfStep(agent, tool, stepId);
     expect([stack.effects(key).length, stack.requests(key).length], stepId).toEqual([1, 1]);
+    expect((await calls.eventsOf(result.intentId)).filter((type) => type.startsWith('cancel'))).toEqual([]);
   });
   await mcp.close();
   expect(positions.length).toBeGreaterThan(100);

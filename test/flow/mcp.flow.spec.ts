@@ -157,6 +157,7 @@ describe.each(lanes)('over revision %s', (lane) => {
     const again = await mcp.call('effects.noticed', { ref: agent.runId }, { stepId: 's1' });
     expect(again.result).toMatchObject({ status: 'committed', replayed: true });
     expect([stack.effects(key).length, stack.requests(key).length]).toEqual([1, 1]);
+    expect((await calls.eventsOf(again.result.intentId)).filter((type) => type.startsWith('cancel'))).toEqual([]);
   });
 
   test('a caller can start from namespaces, and load and call what it needs', async () => {
