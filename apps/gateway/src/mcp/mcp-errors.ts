@@ -3,7 +3,7 @@ import { HttpException, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { explainFailure } from '../explain-failure.js';
 import { Hosts } from './hosts.js';
-import { Unparsable } from './read-body.js';
+import { Unparsable } from './unparsable.js';
 
 export const mcpPath = '/mcp';
 export const metadataPath = '/.well-known/oauth-protected-resource';

@@ -4,6 +4,7 @@ import {
   type CallToolRequest,
   type CallToolResult,
   createMcpHandler,
+  isJsonContentType,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -15,6 +16,7 @@ import { answerOf, answerOfData, answerOfError } from './answers.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
 import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
+import { readBody } from './read-body.js';
 
 /** Which tools are listed, from the query of the URL. */
 export interface View {
@@ -43,9 +45,16 @@ const instructions = [
 ].join(' ');
 
 /** Answers one HTTP request: what it needs is made for it and forgotten with it, so any gateway can answer the next. */
-export function serveMcp(calls: AgentCalls, request: McpRequest, message: Request, body: unknown): Promise<Response> {
+export async function serveMcp(
+  calls: AgentCalls,
+  request: McpRequest,
+  message: Request,
+  body: unknown,
+): Promise<Response> {
   const { fetch } = createMcpHandler(() => serverFor(calls, request));
-  return fetch(message, { parsedBody: body });
+  // What is said to be no JSON is refused by the SDK.
+  const readable = Buffer.isBuffer(body) && isJsonContentType(message.headers.get('content-type'));
+  return fetch(message, readable ? { parsedBody: readBody(body) } : {});
 }
 
 function serverFor(calls: AgentCalls, request: McpRequest): Server {

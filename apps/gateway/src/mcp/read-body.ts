@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '@intendant/contracts';
 import { scanJson } from '@intendant/tools';
-
-/** A body that is no JSON at all. */
-export class Unparsable extends Error {}
+import { Unparsable } from './unparsable.js';
 
 /**
  * The one message of a body, as its sender wrote it: whatever a parser would change silently is refused here, since the
