@@ -355,10 +355,16 @@ module.exports = {
       'Its client sends again after some answers; one place knows which, and prevents it.',
     ),
     only(
-      'mcp-servers-are-for-tests',
-      '@modelcontextprotocol/(server|node)',
+      'only-the-mcp-surface-serves-mcp',
+      '@modelcontextprotocol/server',
+      ['^apps/gateway/src/mcp/', specs, '\\.spec-helper\\.mjs$', '^examples/tools-mcp/', ...tests],
+      'The SDK for servers stays behind one thin adapter; everything else of the gateway speaks of intents.',
+    ),
+    only(
+      'mcp-over-node-is-for-tests',
+      '@modelcontextprotocol/node',
       [specs, '\\.spec-helper\\.mjs$', '^examples/tools-mcp/', ...tests],
-      'The SDK for servers is installed for tests and examples; a service is a client only.',
+      'It is installed for servers of tests; the gateway has an HTTP server already.',
     ),
     only(
       'only-upstream-loads-modules',

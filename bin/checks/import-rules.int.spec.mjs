@@ -53,7 +53,8 @@ const mistakes = [
   ['apps/policy/src/address.ts', 'ipaddr.js', 'only-upstream-judges-addresses'],
   ['apps/policy/src/module.ts', 'jiti', 'only-upstream-loads-modules'],
   ['apps/policy/src/mcp.ts', '@modelcontextprotocol/client', 'only-upstream-speaks-mcp'],
-  ['libs/upstream/src/mcp-served.ts', '@modelcontextprotocol/server', 'mcp-servers-are-for-tests'],
+  ['apps/gateway/src/mcp-served.ts', '@modelcontextprotocol/server', 'only-the-mcp-surface-serves-mcp'],
+  ['apps/gateway/src/mcp/adapter.ts', '@modelcontextprotocol/node', 'mcp-over-node-is-for-tests'],
   ['libs/upstream/src/define-tool.ts', 'node:fs', 'tool-entry-imports-nothing'],
   ['libs/rules/src/cel.ts', '@bufbuild/cel', 'only-cel-uses-bufbuild'],
   ['apps/policy/src/breaker.ts', 'cockatiel', 'only-upstream-breaks-circuits'],
@@ -85,6 +86,7 @@ const legal = [
   ['libs/upstream/src/mcp-session.ts', '@modelcontextprotocol/client'],
   ['clients/typescript/src/run.ts', './http.js'],
   ['clients/typescript/src/http.spec.ts', '@intendant/testing'],
+  ['apps/gateway/src/mcp/surface.ts', '@modelcontextprotocol/server'],
   ['examples/notes.ts', '../libs/upstream/src/define-tool.js'],
 ];
 

@@ -45,11 +45,33 @@ const reason = 'isolation';
 const digest = `${'x'.repeat(8)}.${'y'.repeat(43)}`;
 const standing = { tool: 'effects.keyed', maxUses: 1, ttl: '1h', reason };
 
+/** A message of revision 2026-07-28, which is answered with JSON. */
+function mcpMessage(method: string, params: { name?: string; arguments?: object }): Attempt {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'isolation', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const headers = {
+    ...{ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+    ...(params.name !== undefined && { 'mcp-name': params.name }),
+  };
+  return { body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, headers, foreign: 'own' };
+}
+
 /** What is tried at each route, in the order in which the rightful owner does it in the end. */
 const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
   'GET /livez': () => [{ foreign: 'own' }],
   'GET /readyz': () => [{ foreign: 'own' }],
   'POST /v1/runs': () => [{ body: { user: 'eve', permissions: ['*'], profile: 'interactive' }, foreign: 'own' }],
+  'GET /.well-known/oauth-protected-resource': () => [{ foreign: 'own' }],
+  'GET /.well-known/oauth-protected-resource/mcp': () => [{ foreign: 'own' }],
+  // What was asked about is named by the asker; that it is not theirs is said in the answer.
+  'POST /mcp': ({ settled, waiting }) => [
+    mcpMessage('tools/list', {}),
+    mcpMessage('tools/call', { name: 'intendant.intent.get', arguments: { intentId: settled } }),
+    mcpMessage('tools/call', { name: 'intendant.intent.cancel', arguments: { intentId: waiting } }),
+  ],
   'GET /v1/tools': () => [{ foreign: 'own' }],
   'POST /v1/intents': () => [{ body: call(), foreign: 'own' }],
   'GET /v1/intents': ({ runId }) => [
@@ -262,13 +284,13 @@ test('whoever may do each of these things can: it was not refused for another re
       expect((await http.http('POST', route?.path ?? '', null, slackClick(victim.waiting))).status, name).toBe(200);
       continue;
     }
-    for (const { path, body } of tries(victim)) {
+    for (const { path, body, headers } of tries(victim)) {
       const credential = kind === undefined ? null : victim.credentials[kind];
       const { status, body: answer } = await http.http(
         name.split(' ')[0] ?? '',
         path ?? route?.path ?? '',
         credential,
-        body ? { body } : {},
+        { ...(body && { body }), ...(headers && { headers }) },
       );
       expect([401, 403, 404], `${name}: ${JSON.stringify(answer)}`).not.toContain(status);
       expect(status, name).toBeLessThan(500);

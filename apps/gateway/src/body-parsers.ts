@@ -11,6 +11,9 @@ export const rawBody = { rawBody: true } as const;
 /** Marks routes that get a form, as it came: its sender has signed the bytes. */
 export const rawForm = { rawForm: true } as const;
 
+/** Marks routes that get the bytes as they came, whatever they are said to be: they refuse in a language of their own. */
+export const bytesOfAnyType = { ...rawBody, ...rawForm } as const;
+
 /** JSON is the only language of the API; there is no text, no guessing, and a form only from whoever speaks nothing else. */
 export function parseBodies(adapter: FastifyAdapter): void {
   const fastify = adapter.getInstance();

@@ -11,6 +11,7 @@ import {
   ConfigError,
   type Environment,
   port,
+  publicUrl,
   refuseUnknown,
   required,
   setting,
@@ -29,6 +30,8 @@ export interface GatewayConfig {
   readonly operators: KeyRing<OperatorIdentity>;
   /** Null: nobody clicks in Slack. */
   readonly slack: SlackClicks | null;
+  /** Base URL under which callers reach it; null: its address. */
+  readonly publicUrl: string | null;
   readonly host: string;
   readonly port: number;
 }
@@ -50,6 +53,7 @@ export function readConfig(env: Environment): GatewayConfig {
     services: parseServiceKeys(setting(env, 'INTENDANT_SERVICE_KEYS') ?? ''),
     operators,
     slack: readSlackClicks(setting(env, 'INTENDANT_SLACK'), operators),
+    publicUrl: publicUrl(env),
     host,
     port: port(env, defaultPort),
   };

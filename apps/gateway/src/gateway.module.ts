@@ -13,6 +13,10 @@ import { EventStreams } from './event-streams.js';
 import { GrantsController } from './grants.controller.js';
 import { HintsController } from './hints.controller.js';
 import { IntentsController } from './intents.controller.js';
+import { Hosts } from './mcp/hosts.js';
+import { McpController } from './mcp/mcp.controller.js';
+import { McpErrors } from './mcp/mcp-errors.js';
+import { ResourceMetadataController } from './mcp/resource-metadata.controller.js';
 import { serveDocuments } from './openapi.js';
 import { OperatorController } from './operator.controller.js';
 import { PausesController } from './pauses.controller.js';
@@ -34,7 +38,7 @@ export class GatewayModule {
   static readonly serverOptions = earlyErrors;
 
   static forRoot(
-    config: Pick<GatewayConfig, 'tokenSecret' | 'previousSecrets' | 'services' | 'operators' | 'slack'>,
+    config: Pick<GatewayConfig, 'tokenSecret' | 'previousSecrets' | 'services' | 'operators' | 'slack' | 'publicUrl'>,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -52,6 +56,8 @@ export class GatewayModule {
         GrantsController,
         HintsController,
         SlackController,
+        McpController,
+        ResourceMetadataController,
       ],
       providers: [
         {
@@ -62,6 +68,8 @@ export class GatewayModule {
           },
         },
         EventStreams,
+        { provide: Hosts, useValue: new Hosts(config.publicUrl) },
+        McpErrors,
         { provide: slackClicks, useValue: config.slack },
         { provide: APP_FILTER, useClass: ProblemFilter },
       ],

@@ -7,10 +7,14 @@ const longestWaitSeconds = 30;
  * is no such preference or it cannot be read, as the RFC asks. What is honoured is said in `Preference-Applied`.
  */
 export function preferredWait(request: FastifyRequest, reply: FastifyReply): number {
+  const wait = askedWait(request);
+  if (wait !== null) reply.header('Preference-Applied', `wait=${wait}`);
+  return wait ?? 0;
+}
+
+/** As {@link preferredWait}; null when there is no such preference. */
+export function askedWait(request: FastifyRequest): number | null {
   const header = [request.headers['prefer'] ?? []].flat().join(',');
   const [, seconds] = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=$|[,;])/i.exec(header) ?? [];
-  if (seconds === undefined) return 0;
-  const wait = Math.min(Number(seconds), longestWaitSeconds);
-  reply.header('Preference-Applied', `wait=${wait}`);
-  return wait;
+  return seconds === undefined ? null : Math.min(Number(seconds), longestWaitSeconds);
 }

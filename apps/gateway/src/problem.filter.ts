@@ -2,6 +2,7 @@ import { errorObject } from '@intendant/contracts';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { explainFailure } from './explain-failure.js';
+import { isMcp, McpErrors } from './mcp/mcp-errors.js';
 import { problemOf, problemType } from './problem.js';
 
 const retryAfterSeconds = '1';
@@ -11,10 +12,16 @@ const retryAfterSeconds = '1';
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
+  constructor(private readonly mcp: McpErrors) {}
+
   catch(failure: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent) return;
+    if (isMcp(request)) {
+      this.mcp.answer(failure, request, reply);
+      return;
+    }
     const checks = readiness(failure);
     if (checks) {
       void reply.status(503).send(checks);

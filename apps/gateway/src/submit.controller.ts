@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ask } from './ask.js';
 import { Authentication } from './authentication.js';
 import { rawBody } from './body-parsers.js';
+import { forwarded } from './forwarded.js';
 import { ForAgents, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { toolIntent, toolList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
@@ -16,8 +17,6 @@ import { answerSubmit, type ResultBody } from './result-response.js';
 
 /** How long admission may take beyond the wait the caller asked for, in ms. */
 const admissionMs = 10_000;
-/** W3C Trace Context, version 00. */
-const traceparentShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** What an agent does: look at its tools, propose a call. The policy service answers both. */
 @ApiTags('agents')
@@ -86,12 +85,6 @@ export class SubmitController {
     });
     return answerSubmit(reply, result);
   }
-}
-
-function forwarded({ headers }: FastifyRequest): Record<string, string> {
-  const { authorization = '', traceparent } = headers;
-  const sound = typeof traceparent === 'string' && traceparentShape.test(traceparent);
-  return { Authorization: authorization, ...(sound && { traceparent }) };
 }
 
 /** `Idempotency-Key` is a quoted string by its specification, and bare in most uses. @throws Refusal */

@@ -2,6 +2,7 @@ import {
   ConfigError,
   type Environment,
   port,
+  publicUrl,
   refuseUnknown,
   required,
   setting,
@@ -39,17 +40,6 @@ export function readConfig(env: Environment): NotifierConfig {
     webhooks: readWebhooks(setting(env, 'INTENDANT_WEBHOOKS'), egress),
     slack: readSlack(env, egress),
   };
-}
-
-function publicUrl(env: Environment): string | null {
-  const text = setting(env, 'INTENDANT_PUBLIC_URL');
-  if (text === undefined) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`;
-  if (plain) return url.href.replace(/\/+$/, '');
-  throw new ConfigError(
-    'INTENDANT_PUBLIC_URL must be an http or https URL without user, query and fragment, such as https://intendant.example.com',
-  );
 }
 
 function readSlack(env: Environment, egress: Egress): SlackPosting | null {

@@ -89,10 +89,11 @@ export function aiSdkTools<Schema>(
 }
 
 /** A result as text for the model: what is known, and the data or what to do. */
-export function textFor({ status, outcome, data, summary, error }: IntentResult): string {
+export function textFor({ status, outcome, data, summary, error, warning }: IntentResult): string {
   return JSON.stringify({
     status,
     outcome,
+    ...(warning !== undefined && { warning }),
     ...(data !== null && { data }),
     ...(summary !== null && { summary }),
     ...(error && { error: { code: error.code, message: error.message, nextAction: error.nextAction } }),

@@ -49,6 +49,11 @@ export interface IntentResult<Data = unknown> {
   readonly summary: string | null;
   readonly handle: string | null;
   readonly error: ErrorObject | null;
+  /** How many a shortened list has in all. */
+  readonly total?: number;
+  /** There where data or error may hold text from outside; `warning` tells a reader what that means. */
+  readonly untrusted?: true;
+  readonly warning?: string;
   /** Id of the intent by which the run had read text from outside before. */
   readonly taintedBy?: string;
   /** There while it waits for people. */

@@ -97,3 +97,15 @@ export function logLevel(env: Environment): string {
     throw new ConfigError(`INTENDANT_LOG_LEVEL must be one of ${levels.join(', ')}; got "${level}"`);
   return level;
 }
+
+/** Base URL under which people and agents reach the gateway, without a slash at the end; null: not told. */
+export function publicUrl(env: Environment): string | null {
+  const text = setting(env, 'INTENDANT_PUBLIC_URL');
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`;
+  if (plain) return url.href.replace(/\/+$/, '');
+  throw new ConfigError(
+    'INTENDANT_PUBLIC_URL must be an http or https URL without user, query and fragment, such as https://intendant.example.com',
+  );
+}

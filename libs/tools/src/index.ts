@@ -18,6 +18,7 @@ export { parseRate, ratePattern } from './rate.js';
 export { checkEnding, filesIn, textOf } from './read-folder.js';
 export { createRegistry, type ToolRegistry } from './registry.js';
 export { runtimeHeaders } from './runtime-headers.js';
+export { type Scan, scanJson } from './scan-json.js';
 export { nearest } from './suggest.js';
 export { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 export { toolFileSchema } from './tool-file-schema.js';

@@ -1,0 +1,27 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Hosts } from './hosts.js';
+import { mcpPath, metadataPath } from './mcp-errors.js';
+
+/** What a client that was refused is told about credentials (RFC 9728). */
+@ApiTags('agents')
+@Controller()
+export class ResourceMetadataController {
+  constructor(private readonly hosts: Hosts) {}
+
+  @Get([metadataPath, `${metadataPath}${mcpPath}`])
+  @ApiOperation({
+    summary: 'What /mcp needs of its callers (RFC 9728)',
+    description: 'No authorization server is named: run tokens come from the agent runtime, by POST /v1/runs.',
+  })
+  @ApiOkResponse({ description: 'The metadata.' })
+  metadata(@Req() request: FastifyRequest): object {
+    this.hosts.check(request);
+    return {
+      resource: `${this.hosts.baseUrl(request)}${mcpPath}`,
+      resource_name: 'Intendant',
+      bearer_methods_supported: ['header'],
+    };
+  }
+}
