@@ -75,6 +75,12 @@ export function rejected(reason: Rejection, intent: Intent): Refusal {
         `The preview of intent ${intentId} is not there yet. Nothing was changed. Read it again in a moment.`,
         details,
       );
+    case 'not_judged_yet':
+      return new Refusal(
+        'conflict',
+        'The policy files have changed; what they say of this call is not known yet. Nothing was changed; read it again in a moment.',
+        details,
+      );
     case 'own_request':
       return new Refusal(
         'forbidden',

@@ -97,7 +97,14 @@ describe('an agreement', () => {
 describe('a request', () => {
   test('says what is done, by the tool file and the real values', () => {
     expect(newRequest(question, seals)).toEqual({
-      ...{ nonce: 'nonce-1', policy: 'policy-1', demands: question.demands, expiresAt: 1_000, alike: 'i1' },
+      ...{
+        nonce: 'nonce-1',
+        policy: 'policy-1',
+        judged: 'policy-1',
+        demands: question.demands,
+        expiresAt: 1_000,
+        alike: 'i1',
+      },
       ...{ quorum: 2, roles: ['operator'], groups: ['payments'], selfApproval: false, redact: ['/card'] },
       ...{ remember: 'tenant', undo: 'Charge it.', reversible: true, toolFile: tool().fileDigest, preview: null },
       view: 'Refund 2499 of ord_1 to ada',
@@ -115,6 +122,13 @@ describe('a request', () => {
     const { digest, ...next } = renewed(request, now, seals);
     expect(digest).not.toBe(request.digest);
     const kept = { demands: request.demands, expiresAt: request.expiresAt, alike: request.alike };
-    expect(next).toMatchObject({ ...kept, policy: 'policy-2', toolFile: 'other', quorum: 1, preview: null });
+    expect(next).toMatchObject({
+      ...kept,
+      policy: 'policy-2',
+      judged: 'policy-1',
+      toolFile: 'other',
+      quorum: 1,
+      preview: null,
+    });
   });
 });

@@ -1,5 +1,12 @@
 import type { ToolDefinition } from '@intendant/contracts';
-import type { ApprovalRequest, Demand, JsonObject, Preview, Proposal } from '@intendant/intent';
+import {
+  type ApprovalRequest,
+  type Demand,
+  type JsonObject,
+  judgedBy,
+  type Preview,
+  type Proposal,
+} from '@intendant/intent';
 import { renderImpact, renderView } from '@intendant/policy';
 import { canonical } from '@intendant/tools';
 
@@ -16,6 +23,8 @@ export interface Question {
   readonly tool: ToolDefinition;
   /** Version of the policy files. */
   readonly policy: string;
+  /** By which the demands were decided. Left out: by `policy`. */
+  readonly judged?: string;
   readonly demands: readonly Demand[];
   /** Ms since the epoch on the database clock. */
   readonly expiresAt: number;
@@ -35,7 +44,21 @@ export function newRequest(question: Question, seals: Seals): ApprovalRequest {
   const { quorum, roles, groups, selfApproval, redact, remember, undo } = tool.approval;
   const values = valuesOf(proposal);
   const unsealed: Unsealed = {
-    ...{ nonce, policy, demands, expiresAt, alike, quorum, roles, groups, selfApproval, redact, remember, undo },
+    ...{
+      nonce,
+      policy,
+      judged: question.judged ?? policy,
+      demands,
+      expiresAt,
+      alike,
+      quorum,
+      roles,
+      groups,
+      selfApproval,
+      redact,
+      remember,
+      undo,
+    },
     toolFile: tool.fileDigest,
     view: renderView(tool, values),
     impact: renderImpact(tool, values),
@@ -52,7 +75,7 @@ export function renewed(
   seals: Seals,
 ): ApprovalRequest {
   const { demands, expiresAt, alike } = earlier;
-  return newRequest({ ...now, demands, expiresAt, alike }, seals);
+  return newRequest({ ...now, judged: judgedBy(earlier), demands, expiresAt, alike }, seals);
 }
 
 /** Arguments and trusted fields, as they are sent. */

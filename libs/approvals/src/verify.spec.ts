@@ -102,6 +102,19 @@ class Asked {
     return this;
   }
 
+  /** The policy service of the version that asks says the same as the one of before. */
+  judge(): this {
+    const newest = this.requests.at(-1) as ApprovalRequest;
+    const { proposal: of } = this.intent;
+    const { policy, nonce } = newest;
+    const { tool: its = now.tool } = this.versions.get(policy) ?? {};
+    const { demands, expiresAt, alike } = newest;
+    const judged = { proposal: of, tool: its, policy, demands, expiresAt, alike, nonce: `${nonce}, judged` };
+    const request = newRequest(judged, seals);
+    this.execute({ type: 'judge_again', of: newest.digest, ruling: { allow: 'approved', request } });
+    return this;
+  }
+
   /** A dispatcher of that version looks at it, and sends it if it may. */
   start(at: string): Intent['state'] {
     this.attempts += 1;
@@ -135,6 +148,10 @@ describe('versions that take turns', () => {
       for (const at of ['b', 'c']) expect(asked.start(at)).toBe('awaiting_approval');
     }
     expect(asked.policies).toEqual(['policy-1', 'b', 'c']);
+    expect(
+      asked.requests.map(({ judged }) => judged),
+      'no dispatcher knows the rules',
+    ).toEqual(Array(3).fill('policy-1'));
     expect(asked.start('a'), 'the given approval is still one for what it was given for').toBe('dispatching');
   });
 
@@ -146,8 +163,10 @@ describe('versions that take turns', () => {
     }
     expect(asked.policies).toEqual(['policy-1', 'b']);
     asked.agree();
+    expect(asked.start('a'), 'nobody can agree to what its own rules have not seen').toBe('awaiting_approval');
+    asked.judge().agree();
     expect(asked.start('a')).toBe('awaiting_approval');
-    expect(asked.policies).toEqual(['b', 'policy-1']);
+    expect(asked.policies).toEqual(['b', 'b', 'policy-1']);
     asked.agree();
     expect(asked.start('a')).toBe('dispatching');
   });

@@ -30,6 +30,8 @@ export interface ApprovalRequest {
   /** Digest of the tool file, and version of the policy files. */
   readonly toolFile: string;
   readonly policy: string;
+  /** Version of the policy files by which the demands were decided. Left out in older ones: those of `policy`. */
+  readonly judged?: string;
   readonly demands: readonly Demand[];
   /** The action in words. */
   readonly view: string;
@@ -101,6 +103,16 @@ export function wantsPreview({ preview }: ApprovalRequest): boolean {
 
 export function newestOf({ requests }: Approvals): ApprovalRequest {
   return requests.at(-1) as ApprovalRequest;
+}
+
+/** Version of the policy files that had these people asked. */
+export function judgedBy({ policy, judged = policy }: ApprovalRequest): string {
+  return judged;
+}
+
+/** Whether the policy files that it is bound to have said what they want of it. */
+export function isJudged(request: ApprovalRequest): boolean {
+  return judgedBy(request) === request.policy;
 }
 
 /** Who has agreed to a request, each once. */

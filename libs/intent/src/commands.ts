@@ -10,6 +10,9 @@ export type Ruling = (
   | { readonly allow: false; readonly failure: Failure }
 ) & { readonly reasons?: Reasons };
 
+/** What is decided about a call once people were asked: it is not allowed any more, or they are asked as the rules are now. */
+export type Rejudgement = Exclude<Ruling, { readonly allow: true }>;
+
 /**
  * What somebody wants to happen to one intent. `decide` turns it into events or says why not.
  * Commands carry everything from outside the domain: ids, random numbers and, as an argument of `decide`, the time.
@@ -62,6 +65,8 @@ export type Command =
   | { readonly type: 'withdraw'; readonly by: string }
   /** The preview of the request with that digest is there: `request` has it. */
   | { readonly type: 'show_preview'; readonly of: string; readonly request: ApprovalRequest }
+  /** What the present rules say of the request with that digest, which was asked by those of before. */
+  | { readonly type: 'judge_again'; readonly of: string; readonly ruling: Rejudgement }
   | { readonly type: 'cancel'; readonly by: string }
   | { readonly type: 'expire' }
   | { readonly type: 'replay'; readonly by: string; readonly reason: string }
@@ -90,6 +95,8 @@ export type Rejection =
   | 'stale_digest'
   /** Nobody can agree before the preview is there. */
   | 'no_preview_yet'
+  /** Nobody can agree before it is known what the changed policy files say of it. */
+  | 'not_judged_yet'
   /** Whoever the run acts for may not agree to it. */
   | 'own_request'
   /** The person lacks a role or a group that the tool demands. */

@@ -309,6 +309,76 @@ describe('a preview', () => {
   });
 });
 
+describe('what was asked by the rules of before', () => {
+  const unjudged = request('d2', { policy: 'p2', judged: 'p1' });
+  const waiting = () => askedAnew(unjudged);
+  const now = request('d3', { policy: 'p2', judged: 'p2', demands: [{ rule: 'large', message: 'Over 20.00.' }] });
+  const failure = { code: 'rule_denied', message: 'Not any more.', details: {} };
+  const reasons = { policy: 'p2', rule: 'never', inputs: {} };
+  const asks = (of = 'd2'): Command => ({ type: 'judge_again', of, ruling: { allow: 'approved', request: now } });
+  const denies: Command = { type: 'judge_again', of: 'd2', ruling: { allow: false, failure, reasons } };
+
+  it('cannot be agreed to, and can be refused and taken back', () => {
+    waiting().when(approve('pete', 'd2'), 300).rejects('not_judged_yet');
+    waiting()
+      .when(refuse('pete', 'd2'), 300)
+      .accepts({ type: 'refused' }, { type: 'denied', failure: { code: 'approval_refused' } });
+    waiting().when(withdraw('olga'), 300).accepts({ type: 'approval_withdrawn' });
+    askedAnew(request('d2', { policy: 'p2', judged: 'p1', preview: { kind: 'asked' } }))
+      .when(approve('pete', 'd2'), 300)
+      .rejects('not_judged_yet');
+  });
+
+  it('is asked by those of now, and can be agreed to then', () => {
+    const judged = waiting()
+      .when(asks(), 300)
+      .accepts({ type: 'approval_requested', request: now })
+      .isIn('awaiting_approval', { approvals: { differs: ['the policy files'] } });
+    judged.when(approve('pete', 'd2'), 400).rejects('stale_digest');
+    judged.when(approve('pete', 'd3'), 400).accepts(approved, cleared);
+    const { approvals } = judged.intent as Intent;
+    expect(approvals?.requests.map(({ digest }) => digest)).toEqual(['d1', 'd2', 'd3']);
+  });
+
+  it('is denied where they deny it, with the rule', () => {
+    waiting()
+      .when(denies, 300)
+      .accepts({ type: 'denied', failure, reasons })
+      .isIn('denied', { failure: { code: 'rule_denied' } });
+  });
+
+  it('still goes by what was agreed to before, once that is right again', () => {
+    const back = waiting();
+    back
+      .when(startVerified(2, versionOf(back), ['d1']), 300)
+      .accepts(cleared, { type: 'attempt_started', approval: 'd1' });
+    const judged = waiting().when(asks(), 300).accepts({ type: 'approval_requested' });
+    judged
+      .when(startVerified(2, versionOf(judged), ['d1']), 300)
+      .accepts(cleared, { type: 'attempt_started', approval: 'd1' });
+  });
+
+  it('is judged once, for what is asked now', () => {
+    waiting().when(asks('d1'), 300).isUnchanged();
+    waiting().when(asks(), 300).accepts({ type: 'approval_requested' }).when(denies, 400).isUnchanged();
+    waiting()
+      .when(refuse('pete'), 300)
+      .accepts({ type: 'refused' }, { type: 'denied' })
+      .when(denies, 400)
+      .isUnchanged();
+    agreed().when(asks('d1'), 200).isUnchanged();
+    asking().when(asks('d1'), 200).isUnchanged();
+    asking({ judged: 'p1' }).when(asks('d1'), 200).isUnchanged();
+    admitted().when(asks('d1'), 200).rejects('not_awaiting');
+  });
+
+  it('expires as it would have', () => {
+    waiting().when(denies, askedUntil).accepts(expired);
+    waiting().when(asks(), askedUntil).accepts(expired);
+    waiting().when(approve('pete', 'd2'), askedUntil).accepts(expired);
+  });
+});
+
 describe('silence', () => {
   it.each<[string, Command, () => Scenario]>([
     ['approve', approve('olga'), () => asking()],

@@ -4,6 +4,7 @@ import {
   type Approver,
   givenTo,
   isComplete,
+  isJudged,
   isSamePerson,
   newestOf,
   wantsPreview,
@@ -14,9 +15,10 @@ import { accept, reject, unchanged } from './decision.js';
 import type { IntentEvent } from './events.js';
 import { nothingDone } from './follow-up.js';
 import { clearedFor, lapseOf } from './lapse.js';
+import { ruled } from './ruled.js';
 import { type In, type Intent, mayHaveRun } from './state.js';
 
-type ApprovalCommand = Extract<Command, { type: 'approve' | 'refuse' | 'withdraw' | 'show_preview' }>;
+type ApprovalCommand = Extract<Command, { type: 'approve' | 'refuse' | 'withdraw' | 'show_preview' | 'judge_again' }>;
 
 /** What people say about an intent that they were asked about, and what they are shown. */
 export function decideApproval(command: ApprovalCommand, intent: Intent, now: number): Decision {
@@ -31,6 +33,8 @@ export function decideApproval(command: ApprovalCommand, intent: Intent, now: nu
       return withdraw(command.by, approvals, intent);
     case 'show_preview':
       return showPreview(command, approvals, intent, now);
+    case 'judge_again':
+      return judgeAgain(command, approvals, intent, now);
   }
 }
 
@@ -50,6 +54,7 @@ function approve(
   if (intent.state !== 'awaiting_approval') return isComplete(approvals, request) ? unchanged : reject('not_awaiting');
   const lapse = lapseOf(intent, now);
   if (lapse) return accept(lapse);
+  if (!isJudged(request)) return reject('not_judged_yet');
   if (wantsPreview(request)) return reject('no_preview_yet');
   const approved: IntentEvent = { type: 'approved', by: approver.name, digest };
   if (givenTo(approvals, request).length + 1 < request.quorum) return accept(approved);
@@ -101,6 +106,20 @@ function showPreview(
   }
   const lapse = lapseOf(intent, now);
   return accept(lapse ?? { type: 'approval_requested', request });
+}
+
+/** Once for what is asked now. What may have run is completed, whatever the rules of now say. */
+function judgeAgain(
+  { of, ruling }: Extract<Command, { type: 'judge_again' }>,
+  approvals: Approvals,
+  intent: Intent,
+  now: number,
+): Decision {
+  const newest = newestOf(approvals);
+  if (intent.state !== 'awaiting_approval' || newest.digest !== of || isJudged(newest)) return unchanged;
+  const lapse = lapseOf(intent, now);
+  if (lapse) return accept(lapse);
+  return ruling.allow === false && mayHaveRun(intent.attempts) ? unchanged : accept(ruled(ruling));
 }
 
 /** States in which nothing is left to be agreed to or taken back. */

@@ -1,4 +1,4 @@
-import type { Command, Decision, Ruling } from './commands.js';
+import type { Command, Decision } from './commands.js';
 import { decideApproval } from './decide-approval.js';
 import { decideAttempt } from './decide-attempt.js';
 import { decideLookup } from './decide-lookup.js';
@@ -7,7 +7,7 @@ import { decidePoll } from './decide-poll.js';
 import { decideReview } from './decide-review.js';
 import { decideVerdict } from './decide-verdict.js';
 import { accept, reject, unchanged } from './decision.js';
-import type { IntentEvent } from './events.js';
+import { ruled } from './ruled.js';
 import type { Intent } from './state.js';
 
 /**
@@ -53,23 +53,12 @@ export function decide(command: Command, intent: Intent | null, now: number): De
     case 'refuse':
     case 'withdraw':
     case 'show_preview':
+    case 'judge_again':
       return decideApproval(command, intent, now);
     case 'cancel':
     case 'expire':
     case 'replay':
     case 'resolve':
       return decideOperator(command, intent, now);
-  }
-}
-
-function ruled(ruling: Ruling): IntentEvent {
-  const reasons = ruling.reasons && { reasons: ruling.reasons };
-  switch (ruling.allow) {
-    case true:
-      return { type: 'authorized', basis: 'admitted', notBefore: null, resendUntil: null, ...reasons };
-    case 'approved':
-      return { type: 'approval_requested', request: ruling.request, ...reasons };
-    case false:
-      return { type: 'denied', failure: ruling.failure, ...reasons };
   }
 }

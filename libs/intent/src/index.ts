@@ -6,7 +6,9 @@ export {
   type Demand,
   givenTo,
   isComplete,
+  isJudged,
   isSamePerson,
+  judgedBy,
   newestOf,
   type Preview,
   type Verification,
@@ -17,7 +19,7 @@ export { decide } from './decide.js';
 export { isEntitled } from './decide-approval.js';
 export * from './events.js';
 export { evolve, fold, IllegalTransition } from './evolve.js';
-export { safeResendUntil, unproven } from './follow-up.js';
+export { nothingDone, safeResendUntil, unproven } from './follow-up.js';
 export { furtherHoldings, type Holdings, holdingsOf, isHeld, noHoldings, sumOfHoldings, takenBy } from './holdings.js';
 export * from './json.js';
 export * from './state.js';
