@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { ApprovalRequest } from '@intendant/intent';
 import { createDatabase, proposal, type TestDatabase } from '@intendant/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadAwaiting } from './sql/awaiting.js';
+import { findUnjudged, loadAwaiting } from './sql/awaiting.js';
 import { Store } from './store.js';
 
 const [waiting, others] = [1_000, 20_000];
@@ -69,6 +69,31 @@ test('a thousand that wait for people are listed by their index, and take a frac
   const [list, all] = [await fastest(loadAwaiting.text, values), await fastest('SELECT data FROM events', [])];
   console.info(`${waiting} pending among ${others}: ${list.toFixed(1)} ms, all events ${all.toFixed(1)} ms`);
   expect(list).toBeLessThan(all * mostOfAll);
+}, 60_000);
+
+test('those that the rules of now have not seen are found among them as fast, and nothing is read where none is asked anew', async () => {
+  const values = ['p2', ['f1'], waiting, null];
+  const plan = async () =>
+    JSON.stringify(await database.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${findUnjudged.text}`, values));
+  const none = await plan();
+  expect(none).toContain('"Index Name":"intents_awaiting"');
+  expect(none, 'events are not even looked at').not.toMatch(/"Relation Name":"events[^{}]*"Actual Loops":[1-9]/);
+
+  await database.query("UPDATE intents SET reason = 'differs' WHERE state = 'awaiting_approval'");
+  await database.query(
+    `UPDATE events SET data = jsonb_set(jsonb_set(data::jsonb, '{request,judged}', '"p1"'), '{request,policy}', '"p2"')
+     WHERE type = 'approval_requested'`,
+  );
+  await database.query('ANALYZE intents, events');
+  expect(await store.intents.unjudged('p2', ['f1'], waiting)).toHaveLength(waiting);
+  expect(await store.intents.unjudged('p1', ['f1'], waiting)).toEqual([]);
+  expect(await store.intents.unjudged('p2', ['f2'], waiting)).toEqual([]);
+  const all = await store.intents.unjudged('p2', ['f1'], waiting);
+  expect(await store.intents.unjudged('p2', ['f1'], 10, all[9])).toEqual(all.slice(10, 20));
+  expect(await plan()).not.toMatch(/"Node Type":"Seq Scan","[^{}]*"Relation Name":"intents"/);
+  const [found, events] = [await fastest(findUnjudged.text, values), await fastest('SELECT data FROM events', [])];
+  console.info(`${waiting} to be judged again: ${found.toFixed(1)} ms, all events ${events.toFixed(1)} ms`);
+  expect(found).toBeLessThan(events * mostOfAll);
 }, 60_000);
 
 /** In ms; a busy machine makes some of them slow, and none fast. */

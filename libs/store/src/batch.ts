@@ -247,7 +247,7 @@ function asItStands({ command, outOfPhase, grantOver }: Pending): Command {
 }
 
 /** What a record that is to be admitted asks the book about. */
-export function askedBy({ admission, command }: Pending): Asked | null {
+export function askedBy({ admission, command }: Pending): (Asked & { readonly admission: Admission }) | null {
   if (!admission || command.type !== 'record') return null;
   const { operation, likeness } = command.proposal;
   return { admission, operation: operation?.digest ?? null, likeness: likeness ?? null };

@@ -15,7 +15,7 @@ import { fillBuckets, letGo, loadFacts, longestArgs } from './sql/load-facts.js'
 
 /** A record that is to be decided on facts. */
 export interface Asked {
-  readonly admission: Admission;
+  readonly admission: Pick<Admission, 'claim'>;
   readonly operation: string | null;
   readonly likeness: string | null;
 }
@@ -40,8 +40,8 @@ export class Book {
   private readonly found = new Map<string, Map<string, Set<string>>>();
   private readonly open: OpenRow[];
 
-  /** As of now, for everything these ask about. */
-  static async load(pool: Pool, asked: readonly Asked[]): Promise<Book> {
+  /** As of now, for everything these ask about, as if there were no intents `besides`. */
+  static async load(pool: Pool, asked: readonly Asked[], besides: readonly string[] = []): Promise<Book> {
     const claims = asked.map(({ admission }) => admission.claim);
     const rates = new Map(claims.flatMap((claim) => claim.rates.map((rate) => [rate.id, rate] as const)));
     const operations = asked.flatMap(({ operation }) => operation ?? []);
@@ -67,6 +67,7 @@ export class Book {
       unique(claims.flatMap(({ gist }) => gist ?? [])),
       [...granting.values()].map(({ tenant }) => tenant),
       [...granting.values()].map(({ tool }) => tool),
+      besides,
     ];
     const { rows } = await pool.query<FactsRow>({ ...loadFacts, values });
     const row = rows[0] as FactsRow;

@@ -5,7 +5,7 @@ import type { DataSource, FindOptionsWhere } from 'typeorm';
 import { LessThan } from 'typeorm';
 import { IntentRow } from './entities.js';
 import { answering } from './errors.js';
-import { loadAwaiting } from './sql/awaiting.js';
+import { findUnjudged, loadAwaiting } from './sql/awaiting.js';
 import { cancelRequested } from './sql/cancel-requested.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
 import { stillAuthorized } from './sql/still-authorized.js';
@@ -128,6 +128,18 @@ export class IntentReader {
     return [...foldRows(rows).values()].flatMap((stream) =>
       stream instanceof Error || stream.intent.state !== 'awaiting_approval' ? [] : [stream.intent],
     );
+  }
+
+  /**
+   * Ids of those that wait for people by the demands of other policy files than the version `policy`, which they are bound to,
+   * and by one of these tool files; the oldest first.
+   *
+   * @param after id of the last one of the page before
+   */
+  async unjudged(policy: string, toolFiles: readonly string[], limit: number, after?: string): Promise<string[]> {
+    const values = [policy, toolFiles, limit, after ?? null];
+    const { rows } = await answering(() => this.pool.query<{ id: string }>({ ...findUnjudged, values }));
+    return rows.map(({ id }) => id);
   }
 
   /** Newest first, by page. */

@@ -1,7 +1,8 @@
-import { type Budgets, noBudgets, type Restriction } from '@intendant/contracts';
+import { type Budgets, type Facts, noBudgets, type Restriction } from '@intendant/contracts';
 import { type Holdings, noHoldings } from '@intendant/intent';
 import { Coalescer } from '@intendant/runtime';
 import type { Pool } from 'pg';
+import { Book } from './book.js';
 import { answering } from './errors.js';
 import { closeRun, countUsed, enterPhase, findRuns, openRuns, type RunRow } from './sql/runs.js';
 
@@ -38,6 +39,12 @@ export interface Run extends Required<Omit<NewRun, 'budgets'>> {
 
 /** As the statement names its fields. */
 type RunToOpen = Required<Omit<NewRun, 'budgets'>> & Budgets & { readonly ttlMs: number };
+
+/** Of a run its past, and nothing else. */
+const nothingAsked = {
+  ...{ revision: null, rates: [], alikeForMs: null, identifiers: [], gist: null, grantsFor: null },
+  ...{ past: true, exact: false },
+};
 
 /** Open runs that are remembered. */
 const maxOpen = 10_000;
@@ -92,6 +99,12 @@ export class Runs {
   async used(id: string): Promise<Holdings> {
     const { rows } = await answering(() => this.pool.query<Holdings>({ ...countUsed, values: [id] }));
     return rows[0] ?? noHoldings;
+  }
+
+  /** What its intents have done and take now, all but one of them. */
+  async factsBeside(intentId: string, runId: string): Promise<Facts> {
+    const asked = { admission: { claim: { ...nothingAsked, runId } }, operation: null, likeness: null };
+    return (await answering(() => Book.load(this.pool, [asked], [intentId]))).factsFor(asked);
   }
 
   /** True when it is closed afterwards; false where there is no such run of this tenant. */

@@ -11,6 +11,7 @@ const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
  * anew, with the past of those in $2; who holds operations $3; what is in buckets $4; what looked like $5 in the last
  * $6 ms (one for each); which of the values $8 the results of runs $7 have had; what of $9 a person has refused, the first of
  * each; which grants tenants $10 have in force for tools $11, and how much of each is taken; and what of the runs is not over.
+ * What the intents $12 take is not counted, and they are not in the past of their runs.
  */
 export const loadFacts = {
   name: 'load_facts',
@@ -27,7 +28,7 @@ export const loadFacts = {
           SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(cost), 0) AS cost,
             count(*) FILTER (WHERE held AND NOT sandbox AND effect <> 'read') AS mutating,
             count(*) FILTER (WHERE held AND NOT sandbox AND effect = 'destructive') AS destructive
-          FROM intents WHERE run_id = r.id AND (held OR calls > 0)
+          FROM intents WHERE run_id = r.id AND (held OR calls > 0) AND id <> ALL ($12::text[])
         ) AS u
         LEFT JOIN LATERAL (
           SELECT json_agg(p) AS list FROM (
@@ -37,7 +38,7 @@ export const loadFacts = {
                 SELECT args FROM (SELECT e.data #> '{proposal,args}' AS args) AS a WHERE octet_length(args::text) <= ${longestArgs}
               ) END AS args
             FROM (
-              (SELECT * FROM intents WHERE run_id = r.id AND held ORDER BY id DESC LIMIT ${longestPast + 1})
+              (SELECT * FROM intents WHERE run_id = r.id AND held AND id <> ALL ($12::text[]) ORDER BY id DESC LIMIT ${longestPast + 1})
               UNION ALL
               (SELECT * FROM intents WHERE run_id = r.id AND state = 'denied' ORDER BY id DESC LIMIT ${longestPast + 1})
             ) AS i JOIN events AS e ON e.intent_id = i.id AND e.version = 1
