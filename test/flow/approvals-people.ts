@@ -9,6 +9,7 @@ export interface Card {
   readonly digest: string;
   readonly status: string;
   readonly view: string;
+  readonly why: readonly { readonly rule: string; readonly message: string }[];
   readonly differs: readonly string[];
   readonly given: readonly { readonly by: string }[];
 }

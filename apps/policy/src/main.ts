@@ -8,6 +8,6 @@ await main(
   () => logLevel(process.env),
   (logger) => {
     const config = readConfig(process.env);
-    return runService({ name: 'policy', ...config, logger, features: [PolicyModule.forRoot(config)] });
+    return runService({ name: 'policy', ...config, logger, features: [PolicyModule.forRoot(config, logger)] });
   },
 );

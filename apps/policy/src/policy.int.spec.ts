@@ -61,16 +61,19 @@ async function serve(): Promise<void> {
       inject: [BusToken],
       useFactory: (bus: Bus) => ({ url: database.url, name: 'policy-spec', committed: commitHints(bus) }),
     }),
-    PolicyModule.forRoot({
-      toolsDir: folder,
-      policyDir: null,
-      tokenSecret,
-      previousSecrets: [],
-      approvalSecret: tokenSecret,
-      previousApprovalSecrets: [],
-      services,
-      operators,
-    }),
+    PolicyModule.forRoot(
+      {
+        toolsDir: folder,
+        policyDir: null,
+        tokenSecret,
+        previousSecrets: [],
+        approvalSecret: tokenSecret,
+        previousApprovalSecrets: [],
+        services,
+        operators,
+      },
+      createLogger('policy', 'silent'),
+    ),
   ];
   app = await startService({
     name: 'policy',

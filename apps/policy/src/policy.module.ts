@@ -1,12 +1,20 @@
 import { ApprovalSeals, RunTokens } from '@intendant/credentials';
 import { type PolicySet, readPolicyFiles } from '@intendant/rules';
+import { type Logger, Loop } from '@intendant/runtime';
 import { Store } from '@intendant/store';
 import type { ToolRegistry } from '@intendant/tools';
-import { type DynamicModule, Module } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { Admission } from './admission.js';
 import { checkServiceKeys } from './check-service-keys.js';
 import type { PolicyConfig } from './config.js';
 import { Granting } from './granting.js';
+import { JudgingAgain } from './judging-again.js';
 import { loadRegistry } from './load-registry.js';
 import { RunOpening } from './opening.js';
 import { Pausing } from './pausing.js';
@@ -15,10 +23,13 @@ import { openingRulesOf, rulesOfFiles } from './rules-of-files.js';
 import { RunsController, serviceKeys } from './runs.controller.js';
 
 const policyFiles = Symbol('policy files');
+const judgingLoop = Symbol('loop of judging again');
 
 /** Needs Store and Bus from the application around it. */
 @Module({})
-export class PolicyModule {
+export class PolicyModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(@Inject(judgingLoop) private readonly judging: Loop) {}
+
   static forRoot(
     config: Pick<
       PolicyConfig,
@@ -31,6 +42,7 @@ export class PolicyModule {
       | 'services'
       | 'operators'
     >,
+    logger: Logger,
   ): DynamicModule {
     const seals = new ApprovalSeals(config.approvalSecret, config.previousApprovalSecrets);
     return {
@@ -57,6 +69,18 @@ export class PolicyModule {
             new Admission(store, tools, rulesOfFiles(set), seals),
         },
         {
+          provide: JudgingAgain,
+          inject: [Store, policyTools, policyFiles],
+          useFactory: (store: Store, tools: ToolRegistry, set: PolicySet) =>
+            new JudgingAgain(store, tools, rulesOfFiles(set), seals, logger),
+        },
+        {
+          provide: judgingLoop,
+          inject: [JudgingAgain],
+          useFactory: (judging: JudgingAgain) =>
+            new Loop({ name: 'judge-again', idleMs: 1_000, logger, runOnce: () => judging.runOnce() }),
+        },
+        {
           provide: RunOpening,
           inject: [Store, RunTokens, policyTools, policyFiles],
           useFactory: (store: Store, tokens: RunTokens, tools: ToolRegistry, set: PolicySet) =>
@@ -75,6 +99,14 @@ export class PolicyModule {
         },
       ],
     };
+  }
+
+  onApplicationBootstrap(): void {
+    this.judging.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.judging.stop();
   }
 }
 

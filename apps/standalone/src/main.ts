@@ -24,7 +24,7 @@ await main(
       ...gateway,
       logger,
       features: [
-        PolicyModule.forRoot(config),
+        PolicyModule.forRoot(config, logger),
         OutboxRelayModule.forRoot(logger),
         DispatcherModule.forRoot(readDispatcherConfig(process.env, logger), logger),
         ReconcilerModule.forRoot(readReconcilerConfig(process.env, logger), logger),

@@ -2,7 +2,7 @@ import { type Facts, mostDenied, type Session, type ToolDefinition } from '@inte
 import type { Demand, DroppedField, JsonObject, Operation, Proposal, Reasons, Ruling } from '@intendant/intent';
 import { exhausted } from './budgets.js';
 import type { Call } from './call.js';
-import { demandsOf } from './demands.js';
+import { demandsAgain, demandsOf } from './demands.js';
 import type { Objection } from './objection.js';
 import { refusedBefore, sameCall, sameOperation, sameQuestion, tainted, unfounded } from './others.js';
 import { tooFast } from './rates.js';
@@ -41,10 +41,32 @@ export function rule(call: Call, facts: Facts | null, policy: string): Verdict {
   }
   if (objection.kind === 'refuse') return { kind: 'turn_away', objection };
   if (facts?.run && facts.run.denied >= mostDenied) return { kind: 'turn_away', objection: deniedTooOften(objection) };
-  const { code, message, inputs, error, remedy, rule: name } = objection;
+  return { kind: 'record', ruling: deniedBy(objection, policy) };
+}
+
+/**
+ * What the rules of now say of a call that people are asked about by the demands of `earlier` ones. What it takes and what
+ * others have done is as it was decided then.
+ */
+export function ruleAgain(
+  call: Call,
+  earlier: readonly Demand[],
+  policy: string,
+): Denial | { readonly allow: 'approved'; readonly demands: readonly Demand[]; readonly reasons: Reasons } {
+  const objection = tainted(call) ?? byTheBook(call);
+  if (objection) return deniedBy(objection, policy);
+  const { rule: written, inputs } = call.written;
+  const demands = demandsAgain(call, earlier);
+  const name = call.written.kind === 'require_approval' ? written : (demands[0]?.rule ?? null);
+  return { allow: 'approved', demands, reasons: { policy, rule: name, inputs } };
+}
+
+type Denial = Extract<Ruling, { readonly allow: false }>;
+
+function deniedBy({ code, message, inputs, error, remedy, rule: name }: Objection, policy: string): Denial {
   const details = { ...inputs, rule: name, wouldAllow: remedy };
   const reasons: Reasons = { policy, rule: name, inputs: error ? { ...inputs, error } : inputs };
-  return { kind: 'record', ruling: { allow: false, failure: { code, message, details }, reasons } };
+  return { allow: false, failure: { code, message, details }, reasons };
 }
 
 /** What is denied for nothing would otherwise be recorded for ever. */

@@ -2,7 +2,7 @@ import { defaultApproval, type Facts, mostDenied, type ToolDefinition } from '@i
 import { noHoldings } from '@intendant/intent';
 import { toolAt } from '@intendant/testing';
 import { describe, expect, test } from 'vitest';
-import { rule } from './admission.js';
+import { rule, ruleAgain } from './admission.js';
 import type { Call, Written } from './call.js';
 import { demandsOf } from './demands.js';
 
@@ -167,3 +167,49 @@ describe('nobody is asked about what', () => {
 });
 
 const noBudgets = { calls: null, mutating: null, destructive: null, costMicros: null };
+
+describe('what people are asked about already, judged again', () => {
+  const likeness = { rule: 'look_alike', message: 'It looks like intent i0.' };
+  const earlier = [{ rule: 'large', message: 'Over 10.00.' }, likeness];
+  const again = (of: Call, before = earlier) => ruleAgain(of, before, 'v2');
+
+  test('is denied by what denies now, as if it came now', () => {
+    const denied = { allow: false, failure: { code: 'rule_denied' }, reasons: { policy: 'v2', rule: 'never' } };
+    expect(again(call({ written: denies }))).toMatchObject(denied);
+    expect(again(call({ written: denies }))).toEqual(
+      (rule(call({ written: denies }), facts(), 'v2') as { ruling: unknown }).ruling,
+    );
+    expect(again(call({ tool: { whenTainted: 'deny' }, taintedBy: 'i1' }))).toMatchObject({
+      allow: false,
+      failure: { code: 'rule_denied', details: { rule: 'taint' } },
+    });
+  });
+
+  test('is asked about by what asks now, beside what was found in other calls then', () => {
+    const now = { ...asks, message: 'Over 20.00' };
+    expect(again(call({ written: now }))).toEqual({
+      allow: 'approved',
+      demands: [{ rule: 'large', message: 'Over 20.00.' }, likeness],
+      reasons: { policy: 'v2', rule: 'large', inputs: { 'args.n': 1 } },
+    });
+    expect(again({ ...all, written: allowed }, [])).toMatchObject({
+      demands: [{ rule: 'approval' }, { rule: 'taint' }],
+      reasons: { rule: 'approval' },
+    });
+    const grant = { rule: 'grant', message: 'The grant g1 is over.' };
+    expect(again(call({ written: asks }), [grant])).toMatchObject({ demands: [{ rule: 'large' }, grant] });
+  });
+
+  test('stays a question where nothing asks any more, and says so', () => {
+    expect(again(call(), [{ rule: 'large', message: 'Over 10.00.' }])).toMatchObject({
+      allow: 'approved',
+      demands: [
+        {
+          rule: 'asked_before',
+          message: 'No rule asks for this any more since the policy files changed; it was asked about before.',
+        },
+      ],
+      reasons: { rule: 'asked_before' },
+    });
+  });
+});

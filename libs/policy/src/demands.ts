@@ -4,12 +4,28 @@ import type { Call } from './call.js';
 import { sentence } from './sentence.js';
 
 /** Rules by which a demand for approval is made on top of what people have written down. */
-export const demandRules = { tool: 'approval', taint: 'taint', alike: 'look_alike' } as const;
+export const demandRules = { tool: 'approval', taint: 'taint', alike: 'look_alike', before: 'asked_before' } as const;
 
 /** Why a person has to agree: everything that asks for it, so that whoever agrees knows all of it. */
 export function demandsOf(call: Call, facts: Facts | null): Demand[] {
   return [...byTool(call), ...byTheBook(call), ...byTaint(call), ...byLikeness(call, facts)];
 }
+
+/**
+ * Why a person who was asked already has to agree by the rules of now. What stood beside the rules, a likeness or a grant that
+ * is over, is as it was.
+ */
+export function demandsAgain(call: Call, earlier: readonly Demand[]): Demand[] {
+  const demands = [...demandsOf(call, null), ...earlier.filter(({ rule }) => besideRules.has(rule))];
+  return demands.length > 0 ? demands : [noLonger];
+}
+
+const besideRules: ReadonlySet<string> = new Set([demandRules.alike, 'grant']);
+
+const noLonger: Demand = {
+  rule: demandRules.before,
+  message: 'No rule asks for this any more since the policy files changed; it was asked about before.',
+};
 
 function byTool({ tool }: Call): Demand[] {
   if (!tool.approval.required) return [];

@@ -1,4 +1,4 @@
-export { propose, rule, type Submission, type Verdict } from './admission.js';
+export { propose, rule, ruleAgain, type Submission, type Verdict } from './admission.js';
 export type { Call, NamedIdentifier, NamedRate, Written } from './call.js';
 export { type Ceiling, defaultCeiling } from './ceiling.js';
 export { grantFor, mayBeGranted } from './grants.js';

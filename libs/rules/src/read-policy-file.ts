@@ -11,7 +11,7 @@ type Path = readonly string[];
 /** What decisions say in place of a written rule, where something else has decided: no rule may be called so. */
 export const builtIn: ReadonlySet<string> = new Set([
   ...['permission', 'phase', 'taint', 'budget', 'denials', 'rate', 'cost', 'provenance', 'default'],
-  ...['business_key', 'causal_hold', 'look_alike', 'refused_before', 'approval', 'grant'],
+  ...['business_key', 'causal_hold', 'look_alike', 'refused_before', 'approval', 'asked_before', 'grant'],
 ]);
 
 /**
