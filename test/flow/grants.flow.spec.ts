@@ -118,10 +118,14 @@ describe('over three policies and two dispatchers, a grant', () => {
     });
     await eventually('a person is asked', async () => (await stateOf(stack, intentId)) === 'awaiting_approval');
     expect(stack.requests(await stack.keyOf(intentId))).toEqual([]);
-    const { body: card } = await stack
-      .person('erin')
-      .get<{ digest: string; why: object[] }>(`/v1/approvals/${intentId}`);
-    expect(card.why).toEqual([{ rule: 'grant', message: `The grant ${grant.id} by gina is over.` }]);
+    const look = () =>
+      stack.person('erin').get<{ digest: string; why: { rule: string }[] }>(`/v1/approvals/${intentId}`);
+    await eventually('the rules of now are asked, too', async () => (await look()).body.why[0]?.rule === 'approval');
+    const { body: card } = await look();
+    expect(card.why).toEqual([
+      { rule: 'approval', message: `${tool} always needs the approval of a person.` },
+      { rule: 'grant', message: `The grant ${grant.id} by gina is over.` },
+    ]);
     expect((await stack.person('erin').post(`/v1/approvals/${intentId}/approve`, { digest: card.digest })).status).toBe(
       200,
     );

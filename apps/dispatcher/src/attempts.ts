@@ -124,7 +124,8 @@ export class Attempts {
     return newRequest(
       {
         ...{ proposal, tool, policy: this.checks.policy, demands: [{ rule: 'grant', message }] },
-        ...{ alike: null, nonce: newId() },
+        // By no policy files: those that had the grant looked for may have been others.
+        ...{ alike: null, nonce: newId(), judged: '' },
         expiresAt: Math.min(Math.max(recordedAt, wallClock()) + tool.approval.ttlMs, expiresAt),
       },
       this.checks.seals,

@@ -30,7 +30,7 @@ export interface ApprovalRequest {
   /** Digest of the tool file, and version of the policy files. */
   readonly toolFile: string;
   readonly policy: string;
-  /** Version of the policy files by which the demands were decided. Left out in older ones: those of `policy`. */
+  /** Version of the policy files by which the demands were decided; empty: by none. Left out in older ones: `policy`. */
   readonly judged?: string;
   readonly demands: readonly Demand[];
   /** The action in words. */
