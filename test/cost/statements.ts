@@ -16,6 +16,7 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/clock_timestamp\(\) - min\(/, 'oldest_outbox or oldest_unknown'],
   [/FROM yields WHERE/, 'load_facts'],
   [/INSERT INTO events/, 'append'],
+  [/i\.reason IN/, 'find_unjudged'],
   [/FROM events/, 'load_streams'],
   [/DELETE FROM outbox/, 'delete_outbox'],
   [/FROM outbox/, 'claim_outbox'],
@@ -31,6 +32,7 @@ const byTheClock: ReadonlySet<string> = new Set([
   'current_pauses',
   'claim_due or claim_unheard',
   'claim_expired',
+  'find_unjudged',
   'oldest_outbox or oldest_unknown',
 ]);
 /** Around the polls of the relay; where no relay runs, nothing has reason to use them. */
