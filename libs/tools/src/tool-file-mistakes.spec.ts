@@ -23,6 +23,11 @@ describe('a mistake names line, field and what would be right', () => {
       [['payments.refund.create', 'Refund']],
       '2 name: is the string "Refund"; must be lower-case words joined by dots, such as payments.refund.create, 64 characters at most',
     ],
+    [
+      "a name of Intendant's own",
+      [['payments.refund.create', 'intendant.refund.create']],
+      '2 name: is the string "intendant.refund.create"; must be a name that does not begin with `intendant.`: those are tools of Intendant itself',
+    ],
     ['version zero', [['version: 1', 'version: 0']], '3 version: is the number 0; must be a whole number, 1 or more'],
     [
       'a duration without unit',

@@ -42,6 +42,12 @@ export const toolFileSchema: JsonObject = {
       maxLength: 64,
       pattern: toolNamePattern.source,
       title: 'lower-case words joined by dots, such as payments.refund.create, 64 characters at most',
+      allOf: [
+        {
+          not: { pattern: '^intendant\\.' },
+          title: 'a name that does not begin with `intendant.`: those are tools of Intendant itself',
+        },
+      ],
     },
     version: { ...atLeastOne, description: 'Raise it when the contract changes.' },
     description: { ...text, description: 'For the model: what the tool does, and when not to use it.' },
