@@ -4,7 +4,15 @@ import { errorObject, Refusal, subjects } from '@intendant/contracts';
 import { RunTokens } from '@intendant/credentials';
 import { parsePolicyFiles } from '@intendant/rules';
 import { Store } from '@intendant/store';
-import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
+import {
+  createDatabase,
+  type NatsServer,
+  proposal,
+  quickTerms,
+  startNats,
+  type TestDatabase,
+} from '@intendant/testing';
+import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../../apps/cli/src/cli.spec-helper.js';
 import {
@@ -225,5 +233,37 @@ describe('the command line of an agent', () => {
       'orders.get  1        read    Reads an order.',
     ]);
     expect(json(asJson.out)).toEqual({ tools });
+  });
+
+  it('prints the handle of what is too large, and reads it page by page', async () => {
+    const items = Array.from({ length: 30 }, (_, n) => ({ id: `ord_${n}` }));
+    const p = proposal({ terms: { ...quickTerms, shows: { list: { at: '/items', limit: 20, max: 100 } } } });
+    const { intentId, runId } = p;
+    const attemptId = ulid();
+    await store.door.execute({ intentId, command: { type: 'record', proposal: p, ruling: { allow: true } } });
+    await store.door.execute({ intentId, command: { type: 'start_attempt', attemptId } });
+    const verdict = { kind: 'executed', data: { items } } as const;
+    await store.door.execute({ intentId, command: { type: 'record_verdict', attemptId, verdict, jitter: 0 } });
+    const token = ['--token', await tokenFor(runId)];
+
+    const handle = `res_${intentId}`;
+    const shown = await cli.run(['intents', 'show', intentId, ...token]);
+    expect(shown.out).toContain(`handle  ${handle} (results read ${handle})`);
+    const first = await cli.run(['results', 'read', handle, ...token]);
+    expect(first).toMatchObject({ status: 0, err: [] });
+    expect(first.out[0]).toMatch(/ list at \/items, 30 in all$/);
+    expect(first.out.slice(1, -1)).toEqual(items.slice(0, 20).map((item) => JSON.stringify(item)));
+    expect(first.out.at(-1)).toBe('next    --cursor 20');
+    const rest = await cli.run(['results', 'read', handle, '--cursor', '20', '--limit', '100', '--json', ...token]);
+    expect(json(rest.out)).toMatchObject({ data: items.slice(20), nextCursor: null });
+    const one = await cli.run(['results', 'read', handle, '--pointer', '/items/3/id', ...token]);
+    expect(one.out).toEqual([expect.stringMatching(/ text at \/items\/3\/id, 5 in all$/), '"ord_3"']);
+
+    const nowhere = await cli.run(['results', 'read', handle, '--pointer', '/items/30', ...token]);
+    expect([nowhere.status, nowhere.err.join()]).toEqual([
+      1,
+      expect.stringMatching(/There is nothing at \/items\/30: \/items is a list of 30, from 0 to 29/),
+    ]);
+    expect((await cli.run(['results', 'read', 'res_1', ...token])).err.join()).toMatch(/There is no such result/);
   });
 });

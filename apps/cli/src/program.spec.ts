@@ -7,7 +7,7 @@ const tool = (name: string, effect: string) => `
 apiVersion: intendant/v1
 name: ${name}
 version: 1
-description: Reads an order.
+description: Read an order. Do not use it to search.
 ${effect}
 permission: orders:read
 input: { type: object, additionalProperties: false, required: [id], properties: { id: { type: string } } }
@@ -153,6 +153,64 @@ describe('the command line', () => {
       ],
       problems: [],
     });
+  });
+
+  it('notes what makes it hard for a model to choose a tool, which is no mistake', async () => {
+    const line = cli({ ORDERS_URL: 'http://127.0.0.1:1' });
+    const directory = path.join(line.directory, 'tools');
+    mkdirSync(directory);
+    writeFileSync(path.join(directory, 'a.tool.yaml'), tool('orders.get', 'effect: read'));
+    writeFileSync(
+      path.join(directory, 'b.tool.yaml'),
+      tool('orders.data', 'effect: read').replace('Do not use it', 'Use it'),
+    );
+    const { status, out } = await line.run(['tools', 'lint', 'tools']);
+    expect([status, out.at(-1)]).toEqual([0, '2 tools, no problems']);
+    expect(out.filter((text) => text.startsWith('  note: '))).toEqual([
+      '  note: the description is almost that of orders.data: say in both what tells them apart, or make them one tool',
+      '  note: the name ends with data, which is no verb known here; better orders.data.get, .list, .create, .update or so',
+      '  note: the description does not say when not to use the tool; add such a sentence ("Do not use it to …")',
+      '  note: the description is almost that of orders.get: say in both what tells them apart, or make them one tool',
+    ]);
+  });
+
+  it('shows what tools cost the context of a model, the dearest first', async () => {
+    const line = cli({ ORDERS_URL: 'http://127.0.0.1:1', INTENDANT_TOOLS_DIR: 'tools' });
+    const directory = path.join(line.directory, 'tools');
+    mkdirSync(directory);
+    writeFileSync(path.join(directory, 'a.tool.yaml'), tool('orders.get', 'effect: read'));
+    writeFileSync(
+      path.join(directory, 'b.tool.yaml'),
+      tool('mail.folders.list', 'effect: read').replace('Read an', 'Read é an'),
+    );
+    const { status, out } = await line.run(['tools', 'schema', '--cost']);
+    expect(status).toBe(0);
+    expect(out).toEqual([
+      'TOOL               BYTES  TOKENS',
+      'mail.folders.list  237    ~60',
+      'orders.get         227    ~57',
+      '',
+      'NAMESPACE  TOOLS  BYTES  TOKENS',
+      'mail       1      237    ~60',
+      'orders     1      227    ~57',
+      'total      2      464    ~116',
+      '',
+      'Bytes: name, description, input and output schema as JSON. Tokens: about one for 4 bytes.',
+    ]);
+    const [json = ''] = (await line.run(['tools', 'schema', 'tools/a.tool.yaml', '--cost', '--json'])).out;
+    expect(JSON.parse(json).total).toEqual({ name: 'total', tools: 1, bytes: 227, tokens: 57 });
+    writeFileSync(path.join(directory, 'a.tool.yaml'), tool('orders.get', 'effect: reed'));
+    expect(await line.run(['tools', 'schema', '--cost'])).toMatchObject({
+      status: 1,
+      out: [expect.stringMatching(/a\.tool\.yaml:6 effect: /)],
+    });
+  });
+
+  it('prints the schema of tool files for editors', async () => {
+    const { status, out } = await cli().run(['tools', 'schema']);
+    expect([status, JSON.parse(out.join()).title]).toEqual([0, 'a tool file']);
+    expect((await cli().run(['tools', 'schema', 'tools'])).status).toBe(2);
+    expect((await cli().run(['tools', 'schema', '--cost'])).status).toBe(2);
   });
 
   it('names every problem of every tool file with file, line and field', async () => {

@@ -23,6 +23,7 @@ import { addIntentsWatch } from './commands/intents-watch.js';
 import { addPause } from './commands/pause.js';
 import { addPauses } from './commands/pauses.js';
 import { addReconcile } from './commands/reconcile.js';
+import { addResultsRead } from './commands/results-read.js';
 import { addResume } from './commands/resume.js';
 import { addRulesLint } from './commands/rules-lint.js';
 import { addRulesTest } from './commands/rules-test.js';
@@ -33,6 +34,7 @@ import { addSubmit } from './commands/submit.js';
 import { addToolsCertify } from './commands/tools-certify.js';
 import { addToolsLint } from './commands/tools-lint.js';
 import { addToolsList } from './commands/tools-list.js';
+import { addToolsSchema } from './commands/tools-schema.js';
 import type { Context } from './context.js';
 import { CommandFailed, WrongUsage } from './errors.js';
 
@@ -80,6 +82,7 @@ function program(context: Context): Command {
   const intents = root.command('intents').description('what agents proposed, and what became of it');
   for (const add of [addIntentsList, addIntentsShow, addIntentsWatch, addIntentsCancel, addIntentsResolve])
     add(intents, context);
+  addResultsRead(root.command('results').description('data that was too large to be shown'), context);
   const approvals = root.command('approvals').description('what waits for people, and what they say');
   for (const add of [
     addApprovalsList,
@@ -99,6 +102,7 @@ function program(context: Context): Command {
   const tools = root.command('tools').description('tool files and what an agent sees of them');
   addToolsList(tools, context);
   addToolsLint(tools, context);
+  addToolsSchema(tools, context);
   addToolsCertify(tools, context);
   const rules = root.command('rules').description('policy files, and what they would decide');
   addRulesLint(rules, context);

@@ -15,11 +15,13 @@ export function catalogue(registry: ToolRegistry, session: Session): CatalogueEn
   return registry
     .list()
     .filter((tool) => mayCall(tool, session).allowed && (!session.sandbox || tool.sandbox !== null))
-    .map(({ name, description, version, effect, reversible, input, output }) => ({
-      ...{ name, description, version, effect, reversible },
-      inputSchema: shown(input),
-      outputSchema: output,
-    }));
+    .map(catalogueEntry);
+}
+
+/** What a model is told about this tool. */
+export function catalogueEntry(tool: ToolDefinition): CatalogueEntry {
+  const { name, description, version, effect, reversible, input, output } = tool;
+  return { name, description, version, effect, reversible, inputSchema: shown(input), outputSchema: output };
 }
 
 const plain = new WeakMap<JsonObject, JsonObject>();

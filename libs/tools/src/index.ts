@@ -1,5 +1,7 @@
+export { adviceOn } from './advice-on.js';
 export type { ArgumentProblem } from './argument-problem.js';
-export { type CatalogueEntry, catalogue } from './catalogue.js';
+export { type CatalogueEntry, catalogue, catalogueEntry } from './catalogue.js';
+export { type CatalogueCost, catalogueCost } from './catalogue-cost.js';
 export { checkShape } from './check-shape.js';
 export { compareContract } from './contract.js';
 export { costOfCall } from './cost-of-call.js';

@@ -20,7 +20,8 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-function words(name: string): string[] {
+/** Words of a name, in lower case. */
+export function words(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -28,6 +29,7 @@ function words(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-function editsBetween(a: readonly string[], b: readonly string[]): number {
+/** Edits that make one list of words of the other, in whatever order they stand. */
+export function editsBetween(a: readonly string[], b: readonly string[]): number {
   return Math.min(distance(a.join(''), b.join('')), distance(a.toSorted().join(''), b.toSorted().join('')));
 }

@@ -1,19 +1,8 @@
-import { stat } from 'node:fs/promises';
-import path from 'node:path';
-import type { Environment } from '@intendant/runtime';
-import {
-  formatDuration,
-  type ReadTool,
-  readToolFile,
-  readTools,
-  ToolFileError,
-  type ToolFileProblem,
-  type Window,
-} from '@intendant/tools';
+import { adviceOn, formatDuration, type ReadTool, type Window } from '@intendant/tools';
 import type { Command } from 'commander';
+import { checkTools } from '../check-tools.js';
 import { type Flags, Settings } from '../config.js';
 import type { Context } from '../context.js';
-import { CommandFailed } from '../errors.js';
 import { problemLine } from '../problem-line.js';
 import { type Columns, table } from '../table.js';
 
@@ -33,7 +22,13 @@ export function addToolsLint(parent: Command, context: Context): void {
     .action(async (given: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<Flags & { json?: boolean }>();
       const env = new Settings(context, options).serviceEnvironment;
-      const { tools, problems } = await check(path.resolve(context.directory, given), given, env);
+      const read = await checkTools(context.directory, given, env);
+      const { problems } = read;
+      const advice = adviceOn(read.tools.map(({ tool }) => tool));
+      const tools = read.tools.map((tool) => ({
+        ...tool,
+        notes: [...tool.notes, ...(advice.get(tool.tool.name) ?? [])],
+      }));
       if (problems.length > 0) context.failed();
       if (options.json) return context.out(JSON.stringify({ tools: tools.map(asJson), problems }));
       for (const problem of problems) context.out(problemLine(problem));
@@ -60,21 +55,4 @@ function asJson({ tool, windows, notes }: ReadTool): object {
     windows: windows.map(({ name, ms, basis, requirement }) => ({ name, ms, basis, requirement })),
     notes,
   };
-}
-
-async function check(
-  location: string,
-  given: string,
-  env: Environment,
-): Promise<{ tools: readonly ReadTool[]; problems: readonly ToolFileProblem[] }> {
-  const found = await stat(location).catch((error: Error) => {
-    throw new CommandFailed(`${given} cannot be read: ${error.message}`);
-  });
-  try {
-    const tools = found.isDirectory() ? await readTools(location, env) : [await readToolFile(location, env)];
-    return { tools, problems: [] };
-  } catch (error) {
-    if (!(error instanceof ToolFileError)) throw error;
-    return { tools: [], problems: error.problems };
-  }
 }
