@@ -233,7 +233,11 @@ describe('an intent of a tool without any guarantee, whose answer was lost', () 
     expect(resolved.body).toMatchObject({
       status: 'failed',
       outcome: 'not_executed',
-      error: { code: 'resolved_not_executed' },
+      error: {
+        code: 'resolved_not_executed',
+        nextAction: 'stop',
+        message: expect.stringMatching(/not happen|no effect/),
+      },
     });
     expect(await http('GET', `/v1/intents/${intentId}`, token)).toMatchObject({
       status: 200,

@@ -91,7 +91,7 @@ describe('reading results by handle', () => {
   ])('does not read a handle %s', async (_, credential) => {
     const { intentId } = await answered({ items });
     const answer = await read(`/v1/results/res_${intentId}`, await credential());
-    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found', nextAction: 'stop' } } });
     expect(answer.body['detail']).toMatch(
       /^There is no such result: a handle is as a result of (this run|your tenant)/,
     );

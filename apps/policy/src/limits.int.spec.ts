@@ -336,6 +336,8 @@ describe('a call of which nobody knows how it ended', () => {
     expect(crowd.every(({ status }) => status === 'rejected')).toBe(true);
     expect(await refusal(again())).toMatchObject({
       code: 'blocked_by_unknown',
+      nextAction: 'check_outcome',
+      message: expect.stringMatching(/not known/),
       details: { intentId, state: 'unknown', rule: 'causal_hold' },
     });
     expect(await submit(session, 'orders.refund', 'o2'), 'another call').toMatchObject({ state: 'authorized' });
@@ -420,6 +422,7 @@ describe('a business operation', () => {
     const late = await submit(other, 'orders.pay', 'o1');
     expect(failureOf(late)).toMatchObject({
       code: 'duplicate_business_operation',
+      message: expect.stringContaining(intentId),
       details: { intentId, state: 'authorized', rule: 'business_key' },
     });
     expect(await submit(sessions[1] as Session, 'orders.pay', 'o2')).toMatchObject({ state: 'authorized' });

@@ -69,6 +69,11 @@ describe('requests and hints', () => {
       const reply = await bus.request(subject, '', { timeoutMs: 2_000 });
       expect(reply.headers.get('Intendant-Error')).toBe('internal');
       expect(text(reply.data)).not.toContain('hush');
+      expect(JSON.parse(text(reply.data)).error).toMatchObject({
+        code: 'internal',
+        nextAction: 'wait',
+        retryable: true,
+      });
     }
   });
 

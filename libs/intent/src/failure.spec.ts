@@ -31,7 +31,12 @@ describe('the failure an agent reads', () => {
   });
 
   it('is a broken promise of the tool when its answer has the wrong shape', () => {
-    expect(codeOf('output_invalid', false, read)).toBe('output_invalid');
+    const { intent } = sending();
+    if (!intent) throw new Error('no intent');
+    expect(failureOf('output_invalid', 'id is missing', false, intent)).toMatchObject({
+      code: 'output_invalid',
+      message: expect.stringMatching(/not in the shape it declares: id is missing\. Nothing was changed/),
+    });
   });
 
   it('is a timeout only for a read', () => {
