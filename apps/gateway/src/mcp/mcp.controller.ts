@@ -51,7 +51,7 @@ export class McpController {
     example: 'payments',
   })
   @ApiQuery({ name: 'tools', required: false, enum: ['search'], description: 'Lists no tools but a search for them.' })
-  @ApiBody({ schema: { type: 'object', description: 'One JSON-RPC message.' } })
+  @ApiBody({ schema: { type: 'object', additionalProperties: true, description: 'One JSON-RPC message.' } })
   @ApiOkResponse({ description: 'The answer, as JSON or as server-sent events.' })
   post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.serve(request, reply);
