@@ -6,8 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environment, keys, startGateway, type TestGateway, tokenFor } from './gateway.spec-helper.js';
 import { serve } from './serve.js';
 
-const onDisk = path.join(import.meta.dirname, '../../../docs/openapi.json');
-
 interface Found {
   readonly at: string;
   readonly schema: Record<string, unknown>;
@@ -148,9 +146,11 @@ describe('the gateway', () => {
     }
   });
 
-  it('serves the document that is on the disk; npm run openapi writes it', async () => {
-    const served = await fetch(`${gateway.url}/openapi.json`).then((response) => response.json());
-    await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(onDisk);
+  it.each(['openapi', 'asyncapi'])('serves the %s document that is on the disk; npm run %s writes it', async (name) => {
+    const response = await fetch(`${gateway.url}/${name}.json`);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    const onDisk = path.join(import.meta.dirname, `../../../docs/${name}.json`);
+    await expect(`${JSON.stringify(await response.json(), null, 2)}\n`).toMatchFileSnapshot(onDisk);
   });
 
   it('shows its API on a page that needs no other host', async () => {
