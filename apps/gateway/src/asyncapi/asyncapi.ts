@@ -1,6 +1,7 @@
 import { publicEventNames, subjects } from '@intendant/contracts';
 import { agentResult, type Schema, schemas } from '../openapi-schemas.js';
-import { cloudEvent, type Message, messages } from './messages.js';
+import { cloudEvent } from './events.js';
+import { type Message, messages } from './messages.js';
 
 type Ref = { readonly $ref: string };
 interface Channel {

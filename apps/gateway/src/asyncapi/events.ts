@@ -22,20 +22,34 @@ const progress = object({
   message: text('For the model: what is known, and what not to do.'),
 });
 
+/** The attributes that all of them have. */
+export const cloudEvent = object(
+  {
+    specversion: { type: 'string', enum: ['1.0'] },
+    id: text('Every delivery of this event has the same one.', '01JD8Q4Y6V2N7XK3T5W9ZB1CEF-4'),
+    source: { type: 'string', format: 'uri-reference', enum: ['intendant'] },
+    type: text('`intendant.intent.` and the last word of the subject.'),
+    subject: text('Id of the intent.'),
+    time: { type: 'string', format: 'date-time' },
+    datacontenttype: { type: 'string', enum: ['application/json'] },
+    tenant: text('Tenant of the intent.'),
+  },
+  { description: 'CloudEvents 1.0, structured mode.' },
+  {
+    traceparent: text('W3C trace context of the submit; there only where it had one.'),
+    sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
+  },
+);
+
+const version: Schema = { type: 'integer', minimum: 1, description: 'Counts what happened to this intent.' };
+
 /** The event as a CloudEvent: its type, and how the intent stands right after it. */
 export function eventPayload(name: PublicEventName): Schema {
-  const status: Schema = { properties: { status: { type: 'string', enum: statesAfter(name) } } };
-  return {
-    allOf: [
-      { $ref: '#/components/schemas/CloudEvent' },
-      {
-        properties: {
-          type: { type: 'string', enum: [`intendant.intent.${name}`] },
-          data: name === 'progress' ? { allOf: [status, progress] } : status,
-        },
-      },
-    ],
-  };
+  const after = object({ version, status: { type: 'string', enum: statesAfter(name) } });
+  const parts: Schema[] = [{ $ref: '#/components/schemas/IntentResult' }, after];
+  const data: Schema = { allOf: name === 'progress' ? [...parts, progress] : parts };
+  const type: Schema = { type: 'string', enum: [`intendant.intent.${name}`] };
+  return { allOf: [{ $ref: '#/components/schemas/CloudEvent' }, object({ type, data })] };
 }
 
 export function statesAfter(name: PublicEventName): StateName[] {

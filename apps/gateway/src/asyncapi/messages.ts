@@ -178,28 +178,3 @@ export const messages: Readonly<Record<string, Message>> = {
     ]),
   ),
 };
-
-/** What several messages are made of. */
-export const cloudEvent = object(
-  {
-    specversion: { type: 'string', enum: ['1.0'] },
-    id: text('Every delivery of this event has the same one.', '01JD8Q4Y6V2N7XK3T5W9ZB1CEF-4'),
-    source: { type: 'string', format: 'uri-reference', enum: ['intendant'] },
-    type: text('`intendant.intent.` and the last word of the subject.'),
-    subject: text('Id of the intent.'),
-    time: { type: 'string', format: 'date-time' },
-    datacontenttype: { type: 'string', enum: [json] },
-    tenant: text('Tenant of the intent.'),
-    data: {
-      allOf: [
-        { $ref: '#/components/schemas/IntentResult' },
-        object({ version: { type: 'integer', minimum: 1, description: 'Counts what happened to this intent.' } }),
-      ],
-    },
-  },
-  { description: 'CloudEvents 1.0, structured mode.' },
-  {
-    traceparent: text('W3C trace context of the submit; there only where it had one.'),
-    sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
-  },
-);
