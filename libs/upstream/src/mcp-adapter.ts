@@ -154,6 +154,10 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     const cwd = dirname(resolve(request.tool.file));
     try {
       const session = await this.#sessions.get({ server: upstream.server, credential, cwd, connectMs });
+      // A read has done nothing, whatever is answered. Half of the limit, so that a list that does not come is no obstacle.
+      if (request.tool.effect !== 'read' && (await session.lacks(call.name, connectMs / 2))) {
+        throw new NoSession('adapter_missing', true, `the server has no tool ${call.name}`);
+      }
       session.ask(exchange, call);
     } catch (error) {
       if (error instanceof NoSession) exchange.settle({ kind: 'no_session', error });

@@ -140,6 +140,27 @@ describe('a server over HTTP', () => {
     expect(server.count('notifications/cancelled')).toBe(1);
   });
 
+  test('that does not have the tool is sent no call, is told apart from one that says nothing, and may get it', async () => {
+    server.list = () => ({ names: ['acts'] });
+    const missing = { kind: 'not_executed', cause: 'adapter_missing', transient: true, sent: false };
+    expect(await call(here())).toMatchObject({ ...missing, detail: 'the server has no tool act' });
+    expect(server.count('tools/call')).toBe(0);
+    server.list = (cursor) => (cursor === undefined ? { names: ['acts'], next: '2' } : { names: ['act'] });
+    expect(await call(here())).toMatchObject({ kind: 'executed' });
+    const asked = server.count('tools/list');
+    expect(await call(here())).toMatchObject({ kind: 'executed' });
+    expect(server.count('tools/list')).toBe(asked);
+  });
+
+  test.each<[string, McpServerOverHttp['list']]>([
+    ['fails', () => Promise.reject(new Error('no list'))],
+    ['does not come', () => new Promise(() => {})],
+    ['has no end', (cursor) => ({ names: [], next: `${cursor}.` })],
+  ])('whose list of tools %s is called all the same', async (_, list) => {
+    server.list = list;
+    expect(await call(here(), { limits: { connectMs: 1_000 } })).toMatchObject({ kind: 'executed' });
+  });
+
   test('whose tool throws says nothing', async () => {
     serve = () => {
       throw new Error('half-way');
@@ -279,6 +300,7 @@ describe('a server on stdio', () => {
         require('fs').appendFileSync('${folder}/lines', method + '\\n');
         if (method === 'initialize') say({ id, result: { protocolVersion: '2025-11-25',
           capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } } });
+        if (method === 'tools/list') say({ id, result: { tools: [{ name: 'act', inputSchema: { type: 'object' } }] } });
         if (method === 'tools/call') { ${onCall} }
       });`,
     ],
