@@ -154,9 +154,10 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     const cwd = dirname(resolve(request.tool.file));
     try {
       const session = await this.#sessions.get({ server: upstream.server, credential, cwd, connectMs });
-      // A read has done nothing, whatever is answered. Half of the limit, so that a list that does not come is no obstacle.
-      if (request.tool.effect !== 'read' && (await session.lacks(call.name, connectMs / 2))) {
-        throw new NoSession('adapter_missing', true, `the server has no tool ${call.name}`);
+      if (request.tool.effect !== 'read') {
+        // A list that does not come must not use up the limit.
+        const obstacle = await session.obstacleTo(call.name, connectMs / 2);
+        if (obstacle !== null) throw new NoSession('adapter_missing', true, obstacle);
       }
       session.ask(exchange, call);
     } catch (error) {

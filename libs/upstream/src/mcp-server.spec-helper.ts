@@ -29,6 +29,7 @@ export interface Listed {
   readonly names: readonly string[];
   /** Cursor of the next page. */
   readonly next?: string;
+  readonly taskSupport?: 'required' | 'optional';
 }
 
 interface Posted {
@@ -121,8 +122,9 @@ export class McpServerOverHttp {
     });
     const server = new Server({ name: 'served', version: '1' }, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', async ({ params }) => {
-      const { names, next } = await this.list(params?.cursor);
-      return { tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })), nextCursor: next };
+      const { names, next, taskSupport } = await this.list(params?.cursor);
+      const more = { inputSchema: { type: 'object' as const }, ...(taskSupport && { execution: { taskSupport } }) };
+      return { tools: names.map((name) => ({ name, ...more })), nextCursor: next };
     });
     server.setRequestHandler('tools/call', async ({ params }, ctx) => {
       const request = ctx.http?.req;

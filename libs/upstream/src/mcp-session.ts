@@ -3,7 +3,7 @@ import { Client, type JSONRPCMessage, ProtocolError, SdkError, SdkHttpError } fr
 import type { Credential } from './credential.js';
 import { type McpExchange, type McpResult, NoSession, type ToolCall, tokenHeader } from './mcp-exchange.js';
 import { McpHttp } from './mcp-http.js';
-import { offeredBy } from './mcp-offered.js';
+import { obstacleTo, offeredBy } from './mcp-offered.js';
 import { McpProcess } from './mcp-process.js';
 import type { Pools } from './pools.js';
 import { messageOf } from './short-text.js';
@@ -114,16 +114,15 @@ export class McpSession {
   }
 
   /**
-   * True when the server says that it has no such tool. A call of it would often be answered like the failure of a tool
-   * that ran. Tools come and go, so what was missing is asked for again.
+   * Why the server's own list says that a tool cannot be called, or null. Such a call would often be answered like the
+   * failure of a tool that ran. Tools come and go, so the list is asked for again before a call is given up for it.
    */
-  async lacks(tool: string, ms: number): Promise<boolean> {
+  async obstacleTo(tool: string, ms: number): Promise<string | null> {
     this.#offered ??= offeredBy(this.#client, ms);
     const asked = this.#offered;
-    const offered = await asked;
-    if (offered === null || offered.has(tool)) return false;
+    if (obstacleTo(tool, await asked) === null) return null;
     if (this.#offered === asked) this.#offered = offeredBy(this.#client, ms);
-    return (await this.#offered)?.has(tool) === false;
+    return obstacleTo(tool, await this.#offered);
   }
 
   /** Hands the call to the transport, once; what becomes of it is told to the exchange. */
