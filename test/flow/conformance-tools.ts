@@ -35,7 +35,7 @@ interface Fixture {
 const fixtures: Readonly<Record<string, Fixture>> = {
   test_simple_text: {},
   test_error_handling: { fails: true },
-  test_tool_with_progress: { seconds: 6.5 },
+  test_tool_with_progress: { seconds: 3 },
   test_streaming_elicitation: {},
   test_logging_tool: {},
   json_schema_2020_12_tool: { input: fullSchema },

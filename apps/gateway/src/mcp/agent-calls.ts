@@ -1,10 +1,11 @@
 import type { Bus } from '@intendant/bus';
-import { type IntentResult, resultOf, type Session, subjects } from '@intendant/contracts';
-import { hasOutcome, type Store } from '@intendant/store';
+import { type IntentResult, isSettled, resultOf, type Session, subjects } from '@intendant/contracts';
+import type { Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
 import { intentAfter } from '../command-answer.js';
 import { visibleIntent } from '../tenants.js';
+import { type Tell, tellProgress } from './tell-progress.js';
 
 /** Who calls over MCP, and how. */
 export interface McpCaller {
@@ -17,13 +18,12 @@ export interface Waiting {
   readonly ms: number;
   /** Ends the waiting, and nothing else. */
   readonly signal: AbortSignal;
-  /** Told every few seconds. */
-  readonly onProgress: (result: IntentResult, waitedMs: number) => Promise<void>;
+  /** Undefined: nobody listens. */
+  readonly tell?: Tell | undefined;
 }
 
 /** How long admission may take, in ms. */
 const admissionMs = 10_000;
-const progressEveryMs = 2_000;
 
 /** What an agent does, by the same doors as over HTTP. */
 export class AgentCalls {
@@ -63,20 +63,13 @@ export class AgentCalls {
   }
 
   /** The outcome, or how it stands when the waiting is over. A store that is away ends the waiting, too. */
-  private async outcome(first: IntentResult, { ms, signal, onProgress }: Waiting): Promise<IntentResult> {
-    const began = performance.now();
-    let result = first;
-    for (;;) {
-      const left = ms - (performance.now() - began);
-      if (left <= 0 || signal.aborted) return result;
-      const intent = await this.store.outcomes
-        .wait(result.intentId, Math.min(left, progressEveryMs), { signal })
-        .catch(() => null);
-      if (intent === null) return result;
-      result = resultOf(intent, first.replayed);
-      if (hasOutcome(intent)) return result;
-      const waitedMs = performance.now() - began;
-      if (waitedMs < ms && !signal.aborted) await onProgress(result, waitedMs);
-    }
+  private async outcome(first: IntentResult, { ms, signal, tell }: Waiting): Promise<IntentResult> {
+    if (isSettled(first.status) || ms <= 0) return first;
+    const over = new AbortController();
+    // What cannot be told is not told, which changes nothing.
+    if (tell) tellProgress(this.store, first.intentId, tell, over.signal).catch(() => undefined);
+    const intent = await this.store.outcomes.wait(first.intentId, ms, { signal }).catch(() => null);
+    over.abort();
+    return intent === null ? first : resultOf(intent, first.replayed);
   }
 }

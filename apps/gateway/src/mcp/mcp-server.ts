@@ -1,4 +1,4 @@
-import { type ErrorObject, type IntentResult, Refusal } from '@intendant/contracts';
+import { type ErrorObject, Refusal } from '@intendant/contracts';
 import type { CatalogueEntry } from '@intendant/tools';
 import {
   type CallToolRequest,
@@ -12,11 +12,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
-import { answerOf, answerOfData, answerOfError } from './answers.js';
+import { answerOf, answerOfData, answerOfError, progressOf } from './answers.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
 import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
+import type { Tell } from './tell-progress.js';
 
 /** Which tools are listed, from the query of the URL. */
 export interface View {
@@ -141,20 +142,12 @@ function callerIn(caller: McpCaller, { mcpReq }: ServerContext): McpCaller {
 
 function waiting(ms: number, { mcpReq }: ServerContext): Waiting {
   const progressToken = mcpReq._meta?.progressToken;
-  return {
-    ms,
-    signal: mcpReq.signal,
-    onProgress: async (result, waitedMs) => {
-      if (progressToken === undefined) return;
-      const params = { progressToken, progress: Math.round(waitedMs / 100) / 10, message: progressOf(result) };
-      // Somebody who has hung up hears nothing, which changes nothing.
-      await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-    },
+  if (progressToken === undefined) return { ms, signal: mcpReq.signal };
+  const tell: Tell = (result, waitedMs) => {
+    const params = { progressToken, progress: waitedMs / 1_000, message: progressOf(result) };
+    return mcpReq.notify({ method: 'notifications/progress', params });
   };
-}
-
-function progressOf({ tool, status, intentId, summary }: IntentResult): string {
-  return summary ?? `${tool} is ${status.replaceAll('_', ' ')} (intent ${intentId})`;
+  return { ms, signal: mcpReq.signal, tell };
 }
 
 /** A refusal as a JSON-RPC error, with the error object of every other surface in its data. */
