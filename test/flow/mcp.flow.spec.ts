@@ -230,6 +230,41 @@ test('an intent of another run does not exist, whatever is asked about it', asyn
   expect((await stack.store.intents.load(intentId))?.state).toBe('awaiting_approval');
 });
 
+test('a message that cancels a request ends its waiting, for its own run only, and not the call', async () => {
+  const [agent, other] = [await stack.agent(), await stack.agent()];
+  const tool = 'effects.noticed';
+  const key = calls.keyOfStep(agent, tool, 's1');
+  stack.upstream.behave({ match: { key }, behaviour: { delayMs: 3_000 } });
+  const post = (token: string, message: object) =>
+    fetch(`${stack.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${token}`, 'mcp-protocol-version': '2025-11-25' },
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+  const params = { name: tool, arguments: { ref: agent.runId }, _meta: { 'intendant/stepId': 's1' } };
+  let answer: string | null = null;
+  const call = post(agent.token, { id: 7, method: 'tools/call', params }).then(async (response) => {
+    answer = await response.text();
+  });
+  await stack.upstream.waitForRequest({ key }, 10_000);
+  const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } };
+  expect((await post(other.token, cancel)).status).toBe(202);
+  for (const requestId of ['7', 8, undefined]) {
+    expect((await post(agent.token, { ...cancel, params: { requestId } })).status).toBe(202);
+  }
+  expect(answer).toBeNull();
+  expect((await post(agent.token, cancel)).status).toBe(202);
+  await call;
+  expect(answer).toContain('"status":"dispatching"');
+  const mcp = await connect(agent, '2025-11-25');
+  const again = await mcp.call(tool, { ref: agent.runId }, { stepId: 's1' });
+  expect(again.result).toMatchObject({ status: 'committed', replayed: true });
+  expect([stack.effects(key).length, stack.requests(key).length]).toEqual([1, 1]);
+});
+
 test('a call begun at one gateway is found again at another', async () => {
   const agent = await stack.agent();
   const first = await connect(agent, '2025-11-25');

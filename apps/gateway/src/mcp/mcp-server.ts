@@ -13,6 +13,7 @@ import {
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
 import { answerOf, answerOfData, answerOfError, progressOf } from './answers.js';
+import type { Cancellations } from './cancellations.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
 import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
@@ -29,6 +30,7 @@ export interface View {
 
 export interface McpRequest {
   readonly caller: McpCaller;
+  readonly cancellations: Cancellations;
   readonly view: View;
   /** Longest wait for an outcome, in ms. */
   readonly waitMs: number;
@@ -66,9 +68,18 @@ function serverFor(calls: AgentCalls, request: McpRequest): Server {
   server.setRequestHandler('tools/list', ({ params }) =>
     asProtocol(request, () => list(calls, request, params?.cursor)),
   );
+  const { runId } = request.caller.session;
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    asProtocol(request, () => call(calls, request, params, context)),
+    asProtocol(request, () =>
+      request.cancellations.during(runId, context.mcpReq.id, context.mcpReq.signal, (signal) =>
+        call(calls, request, params, context, signal),
+      ),
+    ),
   );
+  // The server that the SDK would look in is not the one that the request has come to.
+  server.setNotificationHandler('notifications/cancelled', ({ params: { requestId } }) => {
+    if (requestId !== undefined) request.cancellations.cancel(runId, requestId);
+  });
   return server;
 }
 
@@ -85,6 +96,7 @@ async function call(
   request: McpRequest,
   { name, arguments: args = {} }: CallToolRequest['params'],
   context: ServerContext,
+  signal: AbortSignal,
 ): Promise<CallToolResult> {
   const { caller } = request;
   const step = context.mcpReq._meta?.[stepKey];
@@ -93,7 +105,7 @@ async function call(
       await calls.submit(
         callerIn(caller, context),
         { tool, args: its, ...(step !== undefined && { stepId: step }) },
-        waiting(request.waitMs, context),
+        waiting(request.waitMs, context, signal),
       ),
     );
   try {
@@ -103,7 +115,7 @@ async function call(
     }
     if (name === getIntent.name || name === cancelIntent.name) {
       const { intentId = '', wait = 0 } = readArguments(getIntent, args, { intentId: 'string', wait: 'number' });
-      const patience = waiting(Math.min(wait, 30) * 1_000, context);
+      const patience = waiting(Math.min(wait, 30) * 1_000, context, signal);
       const ask = name === cancelIntent.name ? calls.cancel : calls.read;
       // It was answered, whatever the answer says of the call that it is about.
       return { ...answerOf(await ask.call(calls, caller, intentId, patience)), isError: false };
@@ -140,14 +152,14 @@ function callerIn(caller: McpCaller, { mcpReq }: ServerContext): McpCaller {
   return { ...caller, headers: { ...traceIn(mcpReq._meta?.['traceparent']), ...caller.headers } };
 }
 
-function waiting(ms: number, { mcpReq }: ServerContext): Waiting {
+function waiting(ms: number, { mcpReq }: ServerContext, signal: AbortSignal): Waiting {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { ms, signal: mcpReq.signal };
+  if (progressToken === undefined) return { ms, signal };
   const tell: Tell = (result, waitedMs) => {
     const params = { progressToken, progress: waitedMs / 1_000, message: progressOf(result) };
     return mcpReq.notify({ method: 'notifications/progress', params });
   };
-  return { ms, signal: mcpReq.signal, tell };
+  return { ms, signal, tell };
 }
 
 /** A refusal as a JSON-RPC error, with the error object of every other surface in its data. */
