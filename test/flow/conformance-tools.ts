@@ -39,6 +39,10 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   test_streaming_elicitation: {},
   test_logging_tool: {},
   json_schema_2020_12_tool: { input: fullSchema },
+  greet: { input: takes('name: { type: string }') },
+  slow_compute: { input: takes('seconds: { type: integer }, label: { type: string }') },
+  failing_job: { seconds: 1, fails: true },
+  confirm_delete: { input: takes('filename: { type: string }'), seconds: 1 },
 };
 
 /** Writes tool files as the official suite wants them, as far as they can be tools of this kind. */

@@ -1,5 +1,6 @@
 import type { Bus } from '@intendant/bus';
 import { type IntentResult, isSettled, resultOf, type Session, subjects } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
 import type { Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
@@ -48,17 +49,19 @@ export class AgentCalls {
   }
 
   /** @throws Refusal `not_found` for an intent of another run */
-  async read({ session }: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
-    return this.outcome(
-      resultOf(await visibleIntent(this.store, { kind: 'agent', session }, intentId), false),
-      waiting,
-    );
+  intent({ session }: McpCaller, intentId: string): Promise<Intent> {
+    return visibleIntent(this.store, { kind: 'agent', session }, intentId);
+  }
+
+  /** @throws Refusal `not_found` for an intent of another run */
+  async read(caller: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
+    return this.outcome(resultOf(await this.intent(caller, intentId), false), waiting);
   }
 
   /** @throws Refusal `not_found` for an intent of another run, `conflict` for one that cannot be cancelled */
-  async cancel({ session }: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
-    await visibleIntent(this.store, { kind: 'agent', session }, intentId);
-    const result = await this.store.door.execute({ intentId, command: { type: 'cancel', by: session.user } });
+  async cancel(caller: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
+    await this.intent(caller, intentId);
+    const result = await this.store.door.execute({ intentId, command: { type: 'cancel', by: caller.session.user } });
     return this.outcome(resultOf(intentAfter(result), false), waiting);
   }
 

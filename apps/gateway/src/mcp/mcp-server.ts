@@ -1,23 +1,23 @@
-import { type ErrorObject, Refusal } from '@intendant/contracts';
+import { isSettled } from '@intendant/contracts';
 import type { CatalogueEntry } from '@intendant/tools';
 import {
   type CallToolRequest,
   type CallToolResult,
   createMcpHandler,
   isJsonContentType,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
 import { answerOf, answerOfData, answerOfError, progressOf } from './answers.js';
+import { asProtocol, type Explain } from './as-protocol.js';
 import type { Cancellations } from './cancellations.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
 import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
+import { declaresTasks, serveTasks, taskCreated, tasksExtension } from './tasks.js';
 import type { Tell } from './tell-progress.js';
 
 /** Which tools are listed, from the query of the URL. */
@@ -34,8 +34,7 @@ export interface McpRequest {
   readonly view: View;
   /** Longest wait for an outcome, in ms. */
   readonly waitMs: number;
-  /** Any failure, as the caller is told. */
-  readonly explain: (failure: unknown) => ErrorObject;
+  readonly explain: Explain;
 }
 
 const stepKey = 'intendant/stepId';
@@ -54,23 +53,26 @@ export async function serveMcp(
   message: Request,
   body: unknown,
 ): Promise<Response> {
-  const { fetch } = createMcpHandler(() => serverFor(calls, request));
+  const { fetch } = createMcpHandler(({ era }) => serverFor(calls, request, era === 'modern'));
   // What is said to be no JSON is refused by the SDK.
   const readable = Buffer.isBuffer(body) && isJsonContentType(message.headers.get('content-type'));
   return fetch(message, readable ? { parsedBody: readBody(body) } : {});
 }
 
-function serverFor(calls: AgentCalls, request: McpRequest): Server {
+function serverFor(calls: AgentCalls, request: McpRequest, modern: boolean): Server {
+  const { caller, explain } = request;
+  const { runId } = caller.session;
+  const capabilities = { tools: {}, ...(modern && { extensions: tasksExtension }) };
   const server = new Server(
     { name: 'intendant', version: '1' },
-    { capabilities: { tools: {} }, instructions, supportedProtocolVersions: revisions },
+    { capabilities, instructions, supportedProtocolVersions: revisions },
   );
+  if (modern) serveTasks(server, calls, caller, explain);
   server.setRequestHandler('tools/list', ({ params }) =>
-    asProtocol(request, () => list(calls, request, params?.cursor)),
+    asProtocol(explain, () => list(calls, request, params?.cursor)),
   );
-  const { runId } = request.caller.session;
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    asProtocol(request, () =>
+    asProtocol(explain, () =>
       request.cancellations.during(runId, context.mcpReq.id, context.mcpReq.signal, (signal) =>
         call(calls, request, params, context, signal),
       ),
@@ -100,14 +102,21 @@ async function call(
 ): Promise<CallToolResult> {
   const { caller } = request;
   const step = context.mcpReq._meta?.[stepKey];
-  const submit = async (tool: string, its: unknown) =>
-    answerOf(
-      await calls.submit(
-        callerIn(caller, context),
-        { tool, args: its, ...(step !== undefined && { stepId: step }) },
-        waiting(request.waitMs, context, signal),
-      ),
+  const submit = async (tool: string, its: unknown) => {
+    const noticed = new AbortController();
+    const until = AbortSignal.any([signal, noticed.signal]);
+    const tasks = declaresTasks(context);
+    const result = await calls.submit(
+      callerIn(caller, context),
+      { tool, args: its, ...(step !== undefined && { stepId: step }) },
+      // Whoever can follow a task waits no longer than until there would be something to tell.
+      tasks
+        ? { ms: request.waitMs, signal: until, tell: async () => noticed.abort() }
+        : waiting(request.waitMs, context, signal),
     );
+    if (!tasks || isSettled(result.status)) return answerOf(result);
+    return taskCreated(await calls.intent(caller, result.intentId));
+  };
   try {
     if (name === searchTools.name) {
       const filter = readArguments(searchTools, args, { query: 'string', namespace: 'string' });
@@ -160,17 +169,4 @@ function waiting(ms: number, { mcpReq }: ServerContext, signal: AbortSignal): Wa
     return mcpReq.notify({ method: 'notifications/progress', params });
   };
   return { ms, signal, tell };
-}
-
-/** A refusal as a JSON-RPC error, with the error object of every other surface in its data. */
-async function asProtocol<T>({ explain }: McpRequest, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (failure) {
-    const error = explain(failure);
-    const wrong = failure instanceof Refusal && error.category === 'validation';
-    throw new ProtocolError(wrong ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, error.message, {
-      error,
-    });
-  }
 }

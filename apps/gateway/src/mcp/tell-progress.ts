@@ -35,6 +35,7 @@ export async function tellProgress(store: Store, intentId: string, tell: Tell, s
   }
 }
 
-function isLong(state: StateName): boolean {
+/** Waiting a moment longer will hardly help. */
+export function isLong(state: StateName): boolean {
   return state === 'awaiting_approval' || state === 'accepted' || state === 'unknown';
 }
