@@ -13,13 +13,19 @@ describe.each<[string, Shape, Omit<IntentCost, 'walBytes'>]>([
   [
     'in the standalone process',
     { services: ['standalone'], walBytes: 4_200 },
-    { statements: { append: 2 }, transactions: 2, events: 1, doorbells: 0, deleted: 1 },
+    { statements: { append_plain: 1, append_moves: 1 }, transactions: 2, events: 1, doorbells: 0, deleted: 1 },
   ],
   [
     'in policy and dispatcher as processes of their own',
     { services: ['policy', 'dispatcher'], walBytes: 5_180 },
     // The dispatcher loads what it is rung for, and whoever waits loads the outcome it is told about.
-    { statements: { append: 3, load_streams: 2 }, transactions: 3, events: 1, doorbells: 1, deleted: 2 },
+    {
+      statements: { append_plain: 1, append_moves: 2, load_streams: 2 },
+      transactions: 3,
+      events: 1,
+      doorbells: 1,
+      deleted: 2,
+    },
   ],
 ])('an intent that goes alone %s', (_, { services, walBytes }, exact) => {
   let stack: Stack;

@@ -15,7 +15,9 @@ export interface StatementCount {
 const names: readonly (readonly [RegExp, string])[] = [
   [/clock_timestamp\(\) - min\(/, 'oldest_outbox or oldest_unknown'],
   [/FROM yields WHERE/, 'load_facts'],
-  [/INSERT INTO events/, 'append'],
+  [/rate_buckets.*INSERT INTO events/, 'append'],
+  [/INSERT INTO intents.*INSERT INTO events/, 'append_plain'],
+  [/INSERT INTO events/, 'append_moves'],
   [/i\.reason IN/, 'find_unjudged'],
   [/FROM events/, 'load_streams'],
   [/DELETE FROM outbox/, 'delete_outbox'],

@@ -2,13 +2,14 @@ import { type Commit, doorbellSize, type OutboxMessage, publicEvent, type Ring, 
 import { type Command, decide, evolve, type Intent, type IntentEvent, mayHaveRun, unproven } from '@intendant/intent';
 import { newId } from '@intendant/runtime';
 import {
-  appendParameters,
+  type AppendValues,
+  appendValues,
   type Change,
   type GrantedStart,
   type LogRow,
   type Message,
   type PhasedStart,
-} from './append-parameters.js';
+} from './append-values.js';
 import type { Asked, Book } from './book.js';
 import type { Admission } from './facts.js';
 import { hasOutcome } from './has-outcome.js';
@@ -174,15 +175,15 @@ export class Batch {
     return intent;
   }
 
-  /** Parameters of sql/append.ts. */
-  parameters(): unknown[] {
+  /** What is to be written. */
+  values(): AppendValues {
     const waiting = this.toDispatch(noneLost).map(announced);
     for (let i = 0; i < waiting.length; i += doorbellSize) {
       const ring: Ring = { intents: waiting.slice(i, i + doorbellSize) };
       this.messages.push({ intentId: null, msgId: newId(), subject: subjects.dispatch, payload: JSON.stringify(ring) });
     }
     const { changes, starts, granted, log, messages, now, book } = this;
-    return appendParameters({ changes, starts, granted, log, messages, now, book });
+    return appendValues({ changes, starts, granted, log, messages, now, book });
   }
 
   /** Those that a dispatcher may take at once. */

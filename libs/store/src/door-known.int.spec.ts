@@ -52,14 +52,14 @@ describe('what the caller knows', () => {
     const started = await store.door.execute({ ...start(intentId, 'the attempt'), known });
     const dispatching = started.intent as In<'dispatching'>;
     await store.door.execute({ ...report(intentId, 'the attempt', executed), known: dispatching });
-    expect(sent).toEqual(['append', 'append']);
+    expect(sent).toEqual(['append_moves', 'append_moves']);
     expect(await types(intentId)).toEqual(['recorded', 'authorized', 'attempt_started', 'committed']);
   });
 
   test('is nothing about an intent to be recorded, which is not looked for', async () => {
     const sent = statements();
     expect((await store.door.execute(record())).kind).toBe('accepted');
-    expect(sent).toEqual(['append']);
+    expect(sent).toEqual(['append_plain']);
   });
 
   test('saves nothing for its neighbour that nobody knows', async () => {
@@ -71,7 +71,7 @@ describe('what the caller knows', () => {
       store.door.execute(start(unknown)),
     ]);
     expect(results.map((result) => result.intent?.state)).toEqual(['dispatching', 'dispatching']);
-    expect(sent).toEqual(['load_streams', 'append']);
+    expect(sent).toEqual(['load_streams', 'append_moves']);
   });
 });
 
@@ -86,7 +86,7 @@ describe('what the caller knows, and is so no more,', () => {
       reason: 'not_authorized',
       intent: { state: 'cancelled', version: 3 },
     });
-    expect(sent).toEqual(['append', 'load_streams']);
+    expect(sent).toEqual(['append_moves', 'load_streams']);
     expect(await types(intentId)).toEqual(['recorded', 'authorized', 'cancelled']);
   });
 
@@ -134,6 +134,6 @@ describe('what the caller knows, and is so no more,', () => {
       kind: 'unchanged',
       intent: { proposal: { intentId: first.intentId } },
     });
-    expect(sent).toEqual(['append', 'load_streams']);
+    expect(sent).toEqual(['append_plain', 'load_streams']);
   });
 });

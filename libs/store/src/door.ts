@@ -10,8 +10,9 @@ import { Contended, isTransient, StoreUnavailable } from './errors.js';
 import type { Admission } from './facts.js';
 import type { Outbox, Publish } from './outbox.js';
 import type { Result } from './result.js';
-import { type Appended, append } from './sql/append.js';
+import { type Appended, appendFor } from './sql/append.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
+import { withValues } from './sql/named.js';
 import type { Reservation, Starter } from './starter.js';
 import { foldRows } from './stream.js';
 
@@ -145,7 +146,8 @@ export class Door {
     }
 
     faultPoint('door.before_append');
-    const { rows } = await this.pool.query<Appended>({ values: batch.parameters(), ...append });
+    const values = batch.values();
+    const { rows } = await this.pool.query<Appended>(withValues(appendFor(values), values));
     faultPoint('door.after_append');
     this.clock.set((rows[0] as Appended).now);
     const lost = new Map(rows.flatMap(({ id, ...why }) => (id === null ? [] : [[id, why]])));

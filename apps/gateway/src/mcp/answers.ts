@@ -37,6 +37,15 @@ function stillOpen({ status, tool, intentId }: IntentResult): string | null {
   return `${tool} is still being worked on (${status}); nothing is lost. Do not call it again: ask intendant.intent.get about intent ${intentId}, or go on with something that does not depend on it.`;
 }
 
+/** What is happening to a call that somebody waits for. */
+export function progressOf({ tool, status, summary, error }: IntentResult): string {
+  const known = summary ?? error?.message;
+  if (known !== undefined) return known;
+  return status === 'dispatching'
+    ? `${tool} is at its upstream, which has not answered yet.`
+    : `${tool} is recorded and waits to be sent.`;
+}
+
 function text(of: string): { type: 'text'; text: string } {
   return { type: 'text', text: of };
 }

@@ -10,8 +10,13 @@ import {
 import type { Book } from './book.js';
 import type { Admission, Expected } from './facts.js';
 import { project } from './projection.js';
-import { jsonSeparator } from './sql/append.js';
 import { yieldsOf } from './yields.js';
+
+/**
+ * Between the values of a column that holds JSON texts, which never contain a control character: an array of them would
+ * have to be escaped, text by text, and that costs more than everything else about a statement.
+ */
+export const jsonSeparator = '\x1f';
 
 export interface Change {
   /** Null: the intent is new. */
@@ -54,8 +59,10 @@ interface Decisions {
   readonly book: Book | null;
 }
 
-/** Parameters of sql/append.ts. */
-export function appendParameters({ changes, starts, granted, log, messages, now, book }: Decisions): unknown[] {
+/** By the names they have in sql/append.ts; lists of one prefix are columns of one table. */
+export type AppendValues = ReturnType<typeof appendValues>;
+
+export function appendValues({ changes, starts, granted, log, messages, now, book }: Decisions) {
   const sorted = [...changes.values()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const rows = sorted.map(({ before, intent }) => ({ expected: before?.version ?? 0, intent, ...project(intent) }));
   const fresh = sorted.flatMap(({ before, intent }) => (before === null ? [intent.proposal] : []));
@@ -63,79 +70,89 @@ export function appendParameters({ changes, starts, granted, log, messages, now,
   const expected = expectations(sorted, book);
   const wanted = sorted.flatMap(wantedBy);
   const yields = sorted.flatMap(({ before, intent }) => (before?.state === 'committed' ? [] : yieldsOf(intent)));
-  return [
-    rows.map((r) => r.intent.proposal.intentId),
-    rows.map((r) => r.expected),
-    rows.map((r) => r.version),
-    rows.map((r) => r.state),
-    rows.map((r) => r.attempts),
-    rows.map((r) => r.reason),
-    rows.map((r) => r.leaseUntil),
-    rows.map((r) => r.wakeAt),
-    rows.map((r) => r.expiresAt),
-    rows.map((r) => r.since),
-    fresh.map((p) => p.intentId),
-    fresh.map((p) => p.tenant),
-    fresh.map((p) => p.runId),
-    fresh.map((p) => p.stepId),
-    fresh.map((p) => p.tool),
-    fresh.map((p) => p.toolVersion),
-    fresh.map((p) => p.terms.effect),
-    fresh.map((p) => p.key),
-    fresh.map((p) => p.fingerprint),
-    log.map((l) => l.intentId),
-    log.map((l) => l.version),
-    log.map((l) => l.event.type),
-    log.map((l) => dataOf(l.event)).join(jsonSeparator),
-    log.map((l) => l.commandId),
-    log.map((l) => l.at),
+  return {
     now,
-    messages.map((m) => m.intentId),
-    messages.map((m) => m.msgId),
-    messages.map((m) => m.subject),
-    messages.map((m) => m.payload).join(jsonSeparator),
-    fresh.map((p) => p.sandbox),
-    rows.map((r) => r.calls),
-    rows.map((r) => r.cost),
-    rows.map((r) => r.held),
-    rows.map((r) => r.operation),
-    rows.map((r) => r.intent.proposal.operation?.windowMs ?? null),
-    charges.map((c) => c.intentId),
-    charges.map((c) => c.runId),
-    charges.map((c) => c.further.calls),
-    charges.map((c) => c.further.mutating),
-    charges.map((c) => c.further.destructive),
-    charges.map((c) => c.further.cost),
-    charges.map((c) => c.fresh),
-    charges.map((c) => c.taints),
-    expected.map((x) => x.runId),
-    expected.map((x) => x.revision),
-    expected.map((x) => x.stamp),
-    expected.map((x) => x.used?.calls ?? null),
-    expected.map((x) => x.used?.mutating ?? null),
-    expected.map((x) => x.used?.destructive ?? null),
-    expected.map((x) => x.used?.cost ?? null),
-    wanted.map((w) => w.rate.id),
-    wanted.map((w) => w.intentId),
-    wanted.map((w) => w.rate.perMs),
-    wanted.map((w) => w.rate.capacity),
-    fresh.map((p) => p.likeness ?? null),
-    yields.map((y) => y.intentId),
-    yields.map((y) => y.runId),
-    yields.map((y) => y.digest),
-    yields.map((y) => y.source),
-    starts.map((s) => s.intentId),
-    starts.map((s) => s.runId),
-    starts.map((s) => s.phases.join(',')),
-    charges.map((c) => c.denied),
-    expected.map((x) => x.exact),
-    charges.map((c) => c.refuses),
-    fresh.map((p) => p.gist ?? null),
-    fresh.map((p) => p.grant ?? null),
-    fresh.map((p) => book?.stampOf(p.grant) ?? null),
-    granted.map((g) => g.intentId),
-    granted.map((g) => g.grant),
-  ];
+
+    ids: rows.map((r) => r.intent.proposal.intentId),
+    expected: rows.map((r) => r.expected),
+    versions: rows.map((r) => r.version),
+    states: rows.map((r) => r.state),
+    attempts: rows.map((r) => r.attempts),
+    reasons: rows.map((r) => r.reason),
+    leases: rows.map((r) => r.leaseUntil),
+    wakes: rows.map((r) => r.wakeAt),
+    expiries: rows.map((r) => r.expiresAt),
+    sinces: rows.map((r) => r.since),
+    calls: rows.map((r) => r.calls),
+    costs: rows.map((r) => r.cost),
+    holds: rows.map((r) => r.held),
+    operations: rows.map((r) => r.operation),
+    operationWindows: rows.map((r) => r.intent.proposal.operation?.windowMs ?? null),
+
+    freshIds: fresh.map((p) => p.intentId),
+    tenants: fresh.map((p) => p.tenant),
+    runs: fresh.map((p) => p.runId),
+    steps: fresh.map((p) => p.stepId),
+    tools: fresh.map((p) => p.tool),
+    toolVersions: fresh.map((p) => p.toolVersion),
+    effects: fresh.map((p) => p.terms.effect),
+    keys: fresh.map((p) => p.key),
+    fingerprints: fresh.map((p) => p.fingerprint),
+    sandboxes: fresh.map((p) => p.sandbox),
+    likenesses: fresh.map((p) => p.likeness ?? null),
+    gists: fresh.map((p) => p.gist ?? null),
+    grantIds: fresh.map((p) => p.grant ?? null),
+    grantStamps: fresh.map((p) => book?.stampOf(p.grant) ?? null),
+
+    chargeIds: charges.map((c) => c.intentId),
+    chargeRuns: charges.map((c) => c.runId),
+    chargeCalls: charges.map((c) => c.further.calls),
+    chargeMutating: charges.map((c) => c.further.mutating),
+    chargeDestructive: charges.map((c) => c.further.destructive),
+    chargeCosts: charges.map((c) => c.further.cost),
+    chargeFresh: charges.map((c) => c.fresh),
+    chargeTaints: charges.map((c) => c.taints),
+    chargeDenied: charges.map((c) => c.denied),
+    chargeRefuses: charges.map((c) => c.refuses),
+
+    accountRuns: expected.map((x) => x.runId),
+    accountRevisions: expected.map((x) => x.revision),
+    accountStamps: expected.map((x) => x.stamp),
+    accountCalls: expected.map((x) => x.used?.calls ?? null),
+    accountMutating: expected.map((x) => x.used?.mutating ?? null),
+    accountDestructive: expected.map((x) => x.used?.destructive ?? null),
+    accountCosts: expected.map((x) => x.used?.cost ?? null),
+    accountExact: expected.map((x) => x.exact),
+
+    bucketIds: wanted.map((w) => w.rate.id),
+    bucketIntents: wanted.map((w) => w.intentId),
+    bucketRates: wanted.map((w) => w.rate.perMs),
+    bucketCapacities: wanted.map((w) => w.rate.capacity),
+
+    phasedIds: starts.map((s) => s.intentId),
+    phasedRuns: starts.map((s) => s.runId),
+    phases: starts.map((s) => s.phases.join(',')),
+
+    grantedIds: granted.map((g) => g.intentId),
+    grantedGrants: granted.map((g) => g.grant),
+
+    yieldIntents: yields.map((y) => y.intentId),
+    yieldRuns: yields.map((y) => y.runId),
+    yieldDigests: yields.map((y) => y.digest),
+    yieldSources: yields.map((y) => y.source),
+
+    logIds: log.map((l) => l.intentId),
+    logVersions: log.map((l) => l.version),
+    logTypes: log.map((l) => l.event.type),
+    logData: log.map((l) => dataOf(l.event)).join(jsonSeparator),
+    logCommands: log.map((l) => l.commandId),
+    logTimes: log.map((l) => l.at),
+
+    messageIntents: messages.map((m) => m.intentId),
+    messageIds: messages.map((m) => m.msgId),
+    subjects: messages.map((m) => m.subject),
+    payloads: messages.map((m) => m.payload).join(jsonSeparator),
+  };
 }
 
 function idOf({ intent }: Change): string {
