@@ -8,6 +8,10 @@
 # Environment: NATS_URL, INTENDANT_TENANT and INTENDANT_SERVICE_KEY of the runtime. Keys and tokens are arguments of
 # commands here, which other users of this machine can see.
 set -eu
+if [ $# -lt 2 ]; then
+  echo "usage: nats.sh <tool> <arguments as JSON> [<arguments of the second call>]" >&2
+  exit 2
+fi
 tool=$1 first=$2 second=${3:-$2}
 : "${NATS_URL:?}" "${INTENDANT_TENANT:?}" "${INTENDANT_SERVICE_KEY:?}"
 work=$(mktemp -d)

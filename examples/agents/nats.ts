@@ -17,6 +17,8 @@ interface Result {
   readonly outcome: string;
   readonly replayed: boolean;
   readonly data: unknown;
+  /** What it waits for, or what of the data is not shown. */
+  readonly summary: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 /** An answer is a result, or only an error: then nothing was recorded. */
@@ -86,11 +88,16 @@ async function publishAndFollow(nats: NatsConnection, run: Run, call: Call): Pro
 
 function told(answer: Answer): string {
   if (!('intentId' in answer)) return `refused: ${answer.error?.message}`;
-  const { intentId, status, outcome, replayed, data, error } = answer;
-  return `${intentId} ${status} ${outcome}${replayed ? ' (replayed)' : ''}: ${error?.message ?? JSON.stringify(data)}`;
+  const { intentId, status, outcome, replayed, data, summary, error } = answer;
+  return `${intentId} ${status} ${outcome}${replayed ? ' (replayed)' : ''}: ${error?.message ?? summary ?? JSON.stringify(data)}`;
 }
 
-async function main([tool = '', args = '{}', others = args]: readonly string[]): Promise<void> {
+async function main([tool, args, others = args]: readonly string[]): Promise<void> {
+  if (tool === undefined || args === undefined || others === undefined) {
+    throw new Error('usage: nats.js <tool> <arguments as JSON> [<arguments of the second call>]');
+  }
+  const first: Call = { tool, args: JSON.parse(args), stepId: 's1' };
+  const second: Call = { tool, args: JSON.parse(others), stepId: 's2' };
   const { INTENDANT_NATS_URL, INTENDANT_TENANT: tenant = '', INTENDANT_SERVICE_KEY = '' } = process.env;
   // Where the operator gives each client an inbox of its own, add inboxPrefix.
   const nats = await connect({ ...(INTENDANT_NATS_URL && { servers: INTENDANT_NATS_URL }), maxReconnectAttempts: -1 });
@@ -101,10 +108,8 @@ async function main([tool = '', args = '{}', others = args]: readonly string[]):
     const run = { ...opened, tenant };
     const submit = (call: Call) => insist<Answer>(nats, 'intendant.rpc.submit', run.token, call);
 
-    const first = { tool, args: JSON.parse(args) as object, stepId: 's1' };
     console.log('by request', told(await submit(first)));
 
-    const second = { tool, args: JSON.parse(others) as object, stepId: 's2' };
     await publishAndFollow(nats, run, second);
     // The same step once more: how it stands now, or why it was never admitted.
     console.log('by publish', told(await submit(second)));

@@ -146,12 +146,15 @@ describe('the gateway', () => {
     }
   });
 
-  it.each(['openapi', 'asyncapi'])('serves the %s document that is on the disk; npm run %s writes it', async (name) => {
-    const response = await fetch(`${gateway.url}/${name}.json`);
-    expect(response.headers.get('content-type')).toContain('application/json');
-    const onDisk = path.join(import.meta.dirname, `../../../docs/${name}.json`);
-    await expect(`${JSON.stringify(await response.json(), null, 2)}\n`).toMatchFileSnapshot(onDisk);
-  });
+  it.each(['openapi', 'asyncapi'])(
+    'serves the %s document that is on the disk, which npm run writes by that name',
+    async (name) => {
+      const response = await fetch(`${gateway.url}/${name}.json`);
+      expect(response.headers.get('content-type')).toContain('application/json');
+      const onDisk = path.join(import.meta.dirname, `../../../docs/${name}.json`);
+      await expect(`${JSON.stringify(await response.json(), null, 2)}\n`).toMatchFileSnapshot(onDisk);
+    },
+  );
 
   it('shows its API on a page that needs no other host', async () => {
     const page = await fetch(`${gateway.url}/docs`).then((response) => response.text());
