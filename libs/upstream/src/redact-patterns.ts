@@ -17,6 +17,7 @@ type Span = readonly [start: number, end: number];
 const number = /(?<![A-Za-z0-9])([A-Za-z]*)(\d{3,19})(?=[A-Za-z]*(?![A-Za-z0-9]))/g;
 /** What stands between the groups of a number as people and forms write it. */
 const between = /^[\s._\p{Pd}\p{Cf}]{1,3}$/u;
+const fewestDigits = 13;
 /** What issuers begin their numbers with (ISO/IEC 7812): others have the right check digit by chance. */
 const issued =
   /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|095|[689])\d{11,16}|35\d{14}|6(?:011|4[4-9]|5|2)\d{12,16})$/;
@@ -24,26 +25,26 @@ const mostDigits = 19;
 
 /** Groups that together are a card number go, whatever number stands before or behind them: a date, a CVV. */
 function withoutCards(text: string): string {
-  const groups = [...text.matchAll(number)].map(({ index, 1: letters = '', 2: digits = '' }) => {
+  const groups: { digits: string; start: number; end: number; goesOn: boolean }[] = [];
+  for (const { index, 1: letters = '', 2: digits = '' } of text.matchAll(number)) {
     const start = index + letters.length;
-    return { digits, start, end: start + digits.length };
-  });
-  const spans = groups.flatMap(({ start }, first): Span[] => {
+    const end = groups.at(-1)?.end ?? 0;
+    groups.push({ digits, start, end: start + digits.length, goesOn: between.test(text.slice(end, start)) });
+  }
+  const spans: Span[] = [];
+  for (const [first, { start }] of groups.entries()) {
     let digits = '';
-    let last: number | null = null;
-    for (const [at, group] of groups.slice(first, first + mostGroups).entries()) {
-      const before = groups[first + at - 1];
-      if (at > 0 && before && !between.test(text.slice(before.end, group.start))) break;
+    let end: number | null = null;
+    for (let at = first; at < groups.length && digits.length < mostDigits; at += 1) {
+      const group = groups[at];
+      if (group === undefined || (at > first && !group.goesOn)) break;
       digits += group.digits;
-      if (digits.length > mostDigits) break;
-      if (isCard(digits) && !(at === 0 && isFraction(text, start))) last = group.end;
+      if (isCard(digits) && !(at === first && isFraction(text, start))) end = group.end;
     }
-    return last === null ? [] : [[start, last]];
-  });
+    if (end !== null) spans.push([start, end]);
+  }
   return without(text, spans);
 }
-
-const mostGroups = Math.floor(mostDigits / 3);
 
 /** `0.4111111111111111` is a number like any other. */
 function isFraction(text: string, start: number): boolean {
@@ -52,11 +53,12 @@ function isFraction(text: string, start: number): boolean {
 
 /** The check digit by Luhn (ISO/IEC 7812-1, annex B). */
 function isCard(digits: string): boolean {
-  if (!issued.test(digits)) return false;
-  const sum = [...digits].reverse().reduce((total, digit, at) => {
-    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  if (digits.length < fewestDigits || !issued.test(digits)) return false;
+  let sum = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    const value = Number(digits[at]) * ((digits.length - at) % 2 === 1 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+  }
   return sum % 10 === 0;
 }
 

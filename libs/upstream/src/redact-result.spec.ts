@@ -1,8 +1,15 @@
-import { type Redaction, takenOut } from '@intendant/contracts';
+import {
+  type HttpPoll,
+  type HttpUpstream,
+  type PreviewDefinition,
+  type Redaction,
+  takenOut,
+} from '@intendant/contracts';
 import type { Json } from '@intendant/intent';
 import { MisbehavingServer, response, toolAt } from '@intendant/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asking } from './asking.spec-helper.js';
 import { Upstreams } from './index.js';
 import { ResultRedactor } from './redact-result.js';
 
@@ -56,7 +63,7 @@ describe('patterns', () => {
     ['a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- b', 'a [redacted] b'],
     ['-----BEGIN PRIVATE KEY-----\nMIIE and no end', takenOut],
   ])('find %s', (text, clean) => {
-    expect(all.text(text)).toBe(clean);
+    expect(all.words(text)).toBe(clean);
     expect(all.data({ a: [{ text }] })).toEqual({ a: [{ text: clean }] });
   });
 
@@ -79,7 +86,7 @@ describe('patterns', () => {
     'sk-short',
     '2026-01-02T03:04:05.006Z',
   ])('leave %s alone', (text) => {
-    expect(all.text(text)).toBe(text);
+    expect(all.words(text)).toBe(text);
   });
 
   test('find numbers of cards that are numbers in JSON', () => {
@@ -92,9 +99,9 @@ describe('patterns', () => {
 
   test('are cards and tokens where nothing else is said, and what is listed where it is', () => {
     const text = '4111111111111111 DE89370400440532013000';
-    expect(redactor().text(text)).toBe('[redacted] DE89370400440532013000');
-    expect(redactor({ patterns: ['iban'] }).text(text)).toBe('4111111111111111 [redacted]');
-    expect(redactor({ patterns: [] }).text(text)).toBe(text);
+    expect(redactor().words(text)).toBe('[redacted] DE89370400440532013000');
+    expect(redactor({ patterns: ['iban'] }).words(text)).toBe('4111111111111111 [redacted]');
+    expect(redactor({ patterns: [] }).words(text)).toBe(text);
   });
 
   test('find every card number, whatever stands around it, other numbers too', () => {
@@ -110,7 +117,7 @@ describe('patterns', () => {
     );
     fc.assert(
       fc.property(around, grouped, around, (before, card, after) => {
-        expect(all.text(`${before}${card}${after}`)).toBe(`${before}${takenOut}${after}`);
+        expect(all.words(`${before}${card}${after}`)).toBe(`${before}${takenOut}${after}`);
       }),
     );
   });
@@ -139,9 +146,10 @@ describe('patterns', () => {
       'Bearer '.repeat(70_000),
       'Basic dXNlcjpw '.repeat(30_000),
     ]) {
-      const since = performance.now();
-      all.text(text);
-      expect(performance.now() - since, text.slice(0, 30)).toBeLessThan(1_000);
+      // Of the processor, which others may be using, too.
+      const since = process.cpuUsage();
+      all.words(text);
+      expect(process.cpuUsage(since).user / 1_000, text.slice(0, 30)).toBeLessThan(1_000);
     }
   });
 });
@@ -178,13 +186,16 @@ describe('what comes back from an upstream', () => {
   });
 
   const redaction: Redaction = { pointers: ['/holder'], patterns: ['card'] };
-  const request = () => ({
-    ...{ tool: { ...toolAt(server.url), redaction }, args: {}, key: 'k', intentId: 'i', tenant: 't', runId: 'run_1' },
-    sandbox: false,
-  });
+  const request = (upstream: Partial<HttpUpstream> = {}) =>
+    asking(toolAt(server.url, { upstream, tool: { redaction } }), { args: {} });
   const answers = (status: number, body: unknown) =>
-    server.script({ at: 'request', send: response(status, JSON.stringify(body)), then: 'keep' });
-  const called = () => upstreams.call({ ...request(), attemptId: 'a-1' }, { mayStart: () => true });
+    server.script({
+      at: 'request',
+      send: response(status, typeof body === 'string' ? body : JSON.stringify(body)),
+      then: 'keep',
+    });
+  const called = (upstream: Partial<HttpUpstream> = {}) =>
+    upstreams.call({ ...request(upstream), attemptId: 'a-1' }, { mayStart: () => true });
 
   test('is clean before it is a verdict', async () => {
     answers(200, { id: 're_1', holder: 'Ada', note: 'card 4111111111111111' });
@@ -199,6 +210,78 @@ describe('what comes back from an upstream', () => {
     expect(await called()).toMatchObject({
       kind: 'not_executed',
       detail: expect.stringContaining('card [redacted] was refused'),
+    });
+  });
+
+  test.each([
+    ['an error', { holder: 'Ada', error: 'no' }, '{"holder":"[redacted]","error":"no"}'],
+    ['another place of it', { errors: [{ holder: { of: 'Ada' } }] }, '{"errors":[{"holder":"[redacted]"}]}'],
+    ['an answer that is cut', '{"id":"re_1","holder":"Ada Lov', '{"id":"re_1","[redacted]'],
+    ['JSON within JSON', String.raw`failed: "{\"holder\":\"Ada\"`, String.raw`failed: "{\"[redacted]`],
+    ['XML', '<p><holder>Ada</holder></p>', '<p><[redacted]'],
+    ['a sentence', 'no such Holder: Ada', 'no such [redacted]'],
+    ['nothing, if it is only named', 'holders are not known here', 'holders are not known here'],
+  ])('is clean where a text names a place that nobody reads, in %s', async (_, body, detail) => {
+    answers(422, body);
+    expect(await called()).toMatchObject({ kind: 'not_executed', detail });
+  });
+
+  test('is clean where it does not fit the output schema', async () => {
+    const strict = new Upstreams(() => 'the answer does not fit: /holder: expected a string, got the number 4711');
+    answers(200, { holder: 4711 });
+    expect(await strict.call({ ...request(), attemptId: 'a-1' }, { mayStart: () => true })).toMatchObject({
+      detail: 'http_200: the answer does not fit: /[redacted]',
+    });
+    await strict.close();
+  });
+
+  const operation = { id: 'op-4111111111111111', holder: 'Ada', note: 'card 4111111111111111' };
+  const poll: HttpPoll = {
+    ...{ method: 'GET', path: '/operations/{{ accepted.id }}', headers: {}, executed: 'done', failed: 'failed' },
+    receipt: null,
+  };
+
+  test('is clean when it was only accepted, but for that by which it is asked for later', async () => {
+    answers(202, operation);
+    const clean = { id: 'op-[redacted]', holder: takenOut, note: 'card [redacted]' };
+    expect(await called()).toEqual({ kind: 'accepted', data: clean });
+    answers(202, operation);
+    const data = { ...clean, id: operation.id };
+    expect(await called({ poll })).toEqual({ kind: 'accepted', data });
+    answers(200, { ...operation, done: true, failed: false });
+    expect(await upstreams.poll({ ...request({ poll }), accepted: data })).toEqual({
+      kind: 'executed',
+      data: { ...clean, done: true, failed: false },
+    });
+    expect(server.requests.at(-1)?.path).toBe('/operations/op-4111111111111111');
+    answers(200, { ...operation, done: false, failed: true });
+    expect(await upstreams.poll({ ...request({ poll }), accepted: data })).toMatchObject({
+      detail: JSON.stringify({ ...clean, done: false, failed: true }),
+    });
+  });
+
+  test('is clean in a preview, but for the token that goes back', async () => {
+    const { tool, ...rest } = request();
+    const preview: PreviewDefinition = {
+      request: { kind: 'http', method: 'GET', path: '/look', headers: {}, body: null },
+      use: 'real',
+      before: 'data',
+      after: '{ "of": data.holder, "first": $substring(data.note, 5, 8), "seen": $headers.`x-seen` }',
+      token: { read: 'data.version', apply: { kind: 'if_match' }, changedStatuses: [412] },
+    };
+    const look = { holder: 'Ada', note: 'card 4111111111111111', version: 'v-4111111111111111' };
+    const shows = response(200, JSON.stringify(look), { 'X-Seen': '4111 1111 1111 1111' });
+    server.script({ at: 'request', send: shows, then: 'keep' });
+    const asked = { ...rest, tool: { ...tool, approval: { ...tool.approval, preview } } };
+    expect(await upstreams.preview(asked)).toEqual({
+      kind: 'shown',
+      before: { holder: takenOut, note: 'card [redacted]', version: 'v-[redacted]' },
+      after: { of: takenOut, first: '[redacte', seen: takenOut },
+      token: 'v-4111111111111111',
+    });
+    answers(500, look);
+    expect(await upstreams.preview(asked)).toMatchObject({
+      detail: `the preview answered 500: ${JSON.stringify({ holder: takenOut, note: 'card [redacted]', version: 'v-[redacted]' })}`,
     });
   });
 
