@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Refusal } from '@intendant/contracts';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from './authentication.js';
 import type { Entry, Feed } from './feeds.js';
+import { StreamPlaces } from './stream-places.js';
 
-/** Streams that one process keeps open, and those of one run among them. */
-const mostStreams = 5_000;
-const mostOfRun = 32;
 /** Something is sent at least this often, so that both sides notice when the other one is gone. In ms. */
 const heartbeatMs = 15_000;
 /** A client that takes nothing for this long is cut off, in ms. */
@@ -34,15 +31,29 @@ export function lastEventId({ headers }: FastifyRequest): string | undefined {
 @Injectable()
 export class EventStreams implements OnModuleDestroy {
   private readonly open = new Set<Outlet>();
+  private readonly places = new StreamPlaces();
 
   /** Tells all of it until it is over, the reader's token expires, or the client is gone. @throws Refusal */
   async serve(reply: FastifyReply, feed: Feed, reader: Reader): Promise<void> {
-    const runId = reader.kind === 'agent' ? reader.session.runId : null;
-    this.refuseTooMany(runId);
-    // To clients of this protocol: do not connect again.
-    if (await feed.isOver()) return void reply.status(204);
+    const leave = this.places.take(reader);
+    try {
+      // To clients of this protocol: do not connect again.
+      if (await feed.isOver()) reply.status(204);
+      // The head of a stream is had at once; its body never ends.
+      else if (reply.request.method === 'HEAD') reply.type(eventStreamType);
+      else await this.stream(reply, feed, reader);
+    } finally {
+      leave();
+    }
+  }
+
+  onModuleDestroy(): void {
+    for (const outlet of this.open) outlet.cut();
+  }
+
+  private async stream(reply: FastifyReply, feed: Feed, reader: Reader): Promise<void> {
     reply.hijack();
-    const outlet = new Outlet(reply.raw, runId);
+    const outlet = new Outlet(reply.raw);
     this.open.add(outlet);
     try {
       await tell(outlet, feed, reader.kind === 'agent' ? reader.session.expiresAt : Number.POSITIVE_INFINITY);
@@ -52,19 +63,6 @@ export class EventStreams implements OnModuleDestroy {
     } finally {
       this.open.delete(outlet);
     }
-  }
-
-  onModuleDestroy(): void {
-    for (const outlet of this.open) outlet.cut();
-  }
-
-  private refuseTooMany(runId: string | null): void {
-    let same = 0;
-    for (const outlet of this.open) if (outlet.runId === runId) same += 1;
-    if (runId !== null && same >= mostOfRun) {
-      throw new Refusal('rate_limited', `${mostOfRun} event streams of this run are open already. Close one of them.`);
-    }
-    if (this.open.size >= mostStreams) throw new Refusal('unavailable', 'Too many event streams are open here.');
   }
 }
 
@@ -96,11 +94,9 @@ class Outlet {
   /** When it is time to send something again. */
   silentUntil = 0;
 
-  constructor(
-    private readonly response: ServerResponse,
-    /** Of the agent that reads it; null: an operator does. */
-    readonly runId: string | null,
-  ) {
+  constructor(private readonly response: ServerResponse) {
+    // Somebody who has hung up already does so no more.
+    if (response.destroyed) this.gone.abort();
     response.once('close', () => this.gone.abort());
     // Whoever is gone hears nothing of it.
     response.on('error', () => this.gone.abort());
