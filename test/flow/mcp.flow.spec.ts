@@ -166,6 +166,7 @@ describe.each(lanes)('over revision %s', (lane) => {
     expect((await mcp.client.listTools()).tools.map(({ name }) => name)).toEqual([
       'intendant.intent.cancel',
       'intendant.intent.get',
+      'intendant.result.get',
       'intendant.tools.call',
       'intendant.tools.search',
     ]);
@@ -184,6 +185,7 @@ describe.each(lanes)('over revision %s', (lane) => {
     expect((await some.client.listTools()).tools.map(({ name }) => name)).toEqual([
       'intendant.intent.cancel',
       'intendant.intent.get',
+      'intendant.result.get',
       'intendant.tools.search',
       'orders.get',
       'orders.persistent',

@@ -89,14 +89,22 @@ describe('text from outside', () => {
     expect(JSON.parse(line)).toBe(data);
   });
 
-  test.each(['\u{e0149}', '\ufe01', '\u034f', '\u3164', '\u0085', '\u00ad', '\u{f0000}', '\u00a0', '\u2800', '\u{e01ef}'])(
-    'shows %j, as cards for approvers do',
-    (unseen) => {
-      const line = inFence(told('committed', outside, { data: `a${unseen}b` }));
-      expect(hasUnseen(line)).toBe(false);
-      expect(JSON.parse(line)).toBe(`a${unseen}b`);
-    },
-  );
+  test.each([
+    '\u{e0149}',
+    '\ufe01',
+    '\u034f',
+    '\u3164',
+    '\u0085',
+    '\u00ad',
+    '\u{f0000}',
+    '\u00a0',
+    '\u2800',
+    '\u{e01ef}',
+  ])('shows %j, as cards for approvers do', (unseen) => {
+    const line = inFence(told('committed', outside, { data: `a${unseen}b` }));
+    expect(hasUnseen(line)).toBe(false);
+    expect(JSON.parse(line)).toBe(`a${unseen}b`);
+  });
 
   test('shows whatever is unseen, and comes back whole', () => {
     fc.assert(

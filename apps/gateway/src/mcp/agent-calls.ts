@@ -1,9 +1,17 @@
 import type { Bus } from '@intendant/bus';
-import { type IntentResult, resultOf, type Session, subjects } from '@intendant/contracts';
+import {
+  type IntentResult,
+  type PageRequest,
+  type ResultPage,
+  resultOf,
+  type Session,
+  subjects,
+} from '@intendant/contracts';
 import { hasOutcome, type Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
 import { intentAfter } from '../command-answer.js';
+import { readPage } from '../read-page.js';
 import { visibleIntent } from '../tenants.js';
 
 /** Who calls over MCP, and how. */
@@ -53,6 +61,11 @@ export class AgentCalls {
       resultOf(await visibleIntent(this.store, { kind: 'agent', session }, intentId), false),
       waiting,
     );
+  }
+
+  /** @throws Refusal `not_found` for a handle of another run, or a place that is none */
+  page({ session }: McpCaller, handle: string, request: PageRequest): Promise<ResultPage> {
+    return readPage(this.store, { kind: 'agent', session }, handle, request);
   }
 
   /** @throws Refusal `not_found` for an intent of another run, `conflict` for one that cannot be cancelled */

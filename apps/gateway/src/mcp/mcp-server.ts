@@ -12,9 +12,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
-import { answerOf, answerOfData, answerOfError } from './answers.js';
+import { answerOf, answerOfData, answerOfError, answerOfPage } from './answers.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
-import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
+import { withoutOutside } from './outside.js';
+import { callTool, cancelIntent, getIntent, getResult, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
 
@@ -24,6 +25,8 @@ export interface View {
   readonly namespace: string | undefined;
   /** None but the server's own: the others are searched for and called through it. */
   readonly search: boolean;
+  /** Structured content, too, has what was written outside: its host keeps it from the model. */
+  readonly outside: boolean;
 }
 
 export interface McpRequest {
@@ -66,7 +69,10 @@ function serverFor(calls: AgentCalls, request: McpRequest): Server {
     asProtocol(request, () => list(calls, request, params?.cursor)),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    asProtocol(request, () => call(calls, request, params, context)),
+    asProtocol(request, async () => {
+      const answer = await call(calls, request, params, context);
+      return request.view.outside ? answer : withoutOutside(answer);
+    }),
   );
   return server;
 }
@@ -106,6 +112,11 @@ async function call(
       const ask = name === cancelIntent.name ? calls.cancel : calls.read;
       // It was answered, whatever the answer says of the call that it is about.
       return { ...answerOf(await ask.call(calls, caller, intentId, patience)), isError: false };
+    }
+    if (name === getResult.name) {
+      const shape = { handle: 'string', pointer: 'string', cursor: 'string', limit: 'number' } as const;
+      const { handle = '', ...place } = readArguments(getResult, args, shape);
+      return answerOfPage(await calls.page(caller, handle, place));
     }
     if (name === callTool.name && request.view.search) {
       const asked = readArguments(callTool, args, { tool: 'string', arguments: 'object' });
