@@ -1,12 +1,21 @@
-import { type ErrorObject, type IntentResult, isSettled, textOf } from '@intendant/contracts';
+import {
+  type ErrorObject,
+  type IntentResult,
+  isSettled,
+  type ResultPage,
+  textOf,
+  textOfPage,
+} from '@intendant/contracts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { getResult } from './own-tools.js';
 
 /**
  * A result as the answer to a `tools/call`. `isError` is said of what is over and did not happen, and of nothing else:
  * clients and models take it for "failed, try again".
  */
 export function answerOf(result: IntentResult): CallToolResult {
-  const summary = result.summary ?? (result.error === null ? stillOpen(result) : null);
+  const shown = result.handle === null ? result.summary : `${result.summary} Call ${getResult.name} with it.`;
+  const summary = shown ?? (result.error === null ? stillOpen(result) : null);
   const sentence = result.error?.message ?? summary;
   const told = { ...result, summary };
   return {
@@ -25,6 +34,12 @@ export function answerOfError(error: ErrorObject): CallToolResult {
     structuredContent: { error },
     isError: true,
   };
+}
+
+/** A page of what an intent answered. */
+export function answerOfPage(page: ResultPage): CallToolResult {
+  const texts = page.untrusted ? [textOfPage(page)] : [JSON.stringify(page)];
+  return { content: texts.map(text), structuredContent: { ...page } };
 }
 
 /** An answer that is about no intent. */
