@@ -6,17 +6,19 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
  * clients and models take it for "failed, try again".
  */
 export function answerOf(result: IntentResult): CallToolResult {
-  const summary = result.summary ?? (result.error === null ? stillOpen(result) : null);
-  const sentence = result.error?.message ?? summary;
-  const told = { ...result, summary };
+  const said = result.error?.message ?? result.summary;
+  const sentence = said === null || isSettled(result.status) ? said : `${said} ${howToAsk}`;
   return {
     content: result.untrusted
-      ? [text(textOf(told))]
-      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
-    structuredContent: { ...told },
+      ? [text(isSettled(result.status) ? textOf(result) : `${textOf(result)}\n${howToAsk}`)]
+      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(result))],
+    structuredContent: { ...result },
     isError: result.error !== null && result.outcome === 'not_executed',
   };
 }
+
+/** Of what has no outcome yet: the words for reading an intent, on this surface. */
+const howToAsk = 'intendant.intent.get reads it; go on with what does not depend on it.';
 
 /** What was refused before anything was recorded, or could not be looked up. */
 export function answerOfError(error: ErrorObject): CallToolResult {
@@ -30,11 +32,6 @@ export function answerOfError(error: ErrorObject): CallToolResult {
 /** An answer that is about no intent. */
 export function answerOfData(data: Record<string, unknown>): CallToolResult {
   return { content: [text(JSON.stringify(data))], structuredContent: data };
-}
-
-function stillOpen({ status, tool, intentId }: IntentResult): string | null {
-  if (isSettled(status)) return null;
-  return `${tool} is still being worked on (${status}); nothing is lost. Do not call it again: ask intendant.intent.get about intent ${intentId}, or go on with something that does not depend on it.`;
 }
 
 function text(of: string): { type: 'text'; text: string } {
