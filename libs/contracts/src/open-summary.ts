@@ -21,6 +21,6 @@ function soFar({ state, attempts }: In<'pending' | 'authorized' | 'dispatching'>
     case 'authorized':
       return attempts.length > 0 ? 'it was turned away and is about to be sent again' : 'it is about to be sent';
     case 'dispatching':
-      return 'it was given to its upstream, which has not answered yet';
+      return 'it is at its upstream, which has not answered yet';
   }
 }

@@ -67,7 +67,7 @@ describe('the result', () => {
     ['awaiting_approval', {}, 'was not sent yet: it waits for the approval of 2 people'],
     ['authorized', {}, 'is still being worked on: it is about to be sent.'],
     ['authorized', turnedAway, 'is still being worked on: it was turned away and is about to be sent again.'],
-    ['dispatching', {}, 'is still being worked on: it was given to its upstream, which has not answered yet'],
+    ['dispatching', {}, 'is still being worked on: it is at its upstream, which has not answered yet'],
     ['dispatching', cancelled, 'is being cancelled for olga: it may have happened already, which is being found out.'],
     ['accepted', {}, 'took the request and is still working on it.'],
     ['unknown', {}, 'It may or may not have happened; this is being checked.'],

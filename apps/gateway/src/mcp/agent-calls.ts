@@ -1,10 +1,12 @@
 import type { Bus } from '@intendant/bus';
-import { type IntentResult, resultOf, type Session, subjects } from '@intendant/contracts';
-import { hasOutcome, type Store } from '@intendant/store';
+import { type IntentResult, isSettled, resultOf, type Session, subjects } from '@intendant/contracts';
+import type { Intent } from '@intendant/intent';
+import type { Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
 import { intentAfter } from '../command-answer.js';
 import { visibleIntent } from '../tenants.js';
+import { type Tell, tellProgress } from './tell-progress.js';
 
 /** Who calls over MCP, and how. */
 export interface McpCaller {
@@ -17,13 +19,12 @@ export interface Waiting {
   readonly ms: number;
   /** Ends the waiting, and nothing else. */
   readonly signal: AbortSignal;
-  /** Told every few seconds. */
-  readonly onProgress: (result: IntentResult, waitedMs: number) => Promise<void>;
+  /** Undefined: nobody listens. */
+  readonly tell?: Tell | undefined;
 }
 
 /** How long admission may take, in ms. */
 const admissionMs = 10_000;
-const progressEveryMs = 2_000;
 
 /** What an agent does, by the same doors as over HTTP. */
 export class AgentCalls {
@@ -48,35 +49,30 @@ export class AgentCalls {
   }
 
   /** @throws Refusal `not_found` for an intent of another run */
-  async read({ session }: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
-    return this.outcome(
-      resultOf(await visibleIntent(this.store, { kind: 'agent', session }, intentId), false),
-      waiting,
-    );
+  intent({ session }: McpCaller, intentId: string): Promise<Intent> {
+    return visibleIntent(this.store, { kind: 'agent', session }, intentId);
+  }
+
+  /** @throws Refusal `not_found` for an intent of another run */
+  async read(caller: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
+    return this.outcome(resultOf(await this.intent(caller, intentId), false), waiting);
   }
 
   /** @throws Refusal `not_found` for an intent of another run, `conflict` for one that cannot be cancelled */
-  async cancel({ session }: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
-    await visibleIntent(this.store, { kind: 'agent', session }, intentId);
-    const result = await this.store.door.execute({ intentId, command: { type: 'cancel', by: session.user } });
+  async cancel(caller: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
+    await this.intent(caller, intentId);
+    const result = await this.store.door.execute({ intentId, command: { type: 'cancel', by: caller.session.user } });
     return this.outcome(resultOf(intentAfter(result), false), waiting);
   }
 
   /** The outcome, or how it stands when the waiting is over. A store that is away ends the waiting, too. */
-  private async outcome(first: IntentResult, { ms, signal, onProgress }: Waiting): Promise<IntentResult> {
-    const began = performance.now();
-    let result = first;
-    for (;;) {
-      const left = ms - (performance.now() - began);
-      if (left <= 0 || signal.aborted) return result;
-      const intent = await this.store.outcomes
-        .wait(result.intentId, Math.min(left, progressEveryMs), { signal })
-        .catch(() => null);
-      if (intent === null) return result;
-      result = resultOf(intent, first.replayed);
-      if (hasOutcome(intent)) return result;
-      const waitedMs = performance.now() - began;
-      if (waitedMs < ms && !signal.aborted) await onProgress(result, waitedMs);
-    }
+  private async outcome(first: IntentResult, { ms, signal, tell }: Waiting): Promise<IntentResult> {
+    if (isSettled(first.status) || ms <= 0) return first;
+    const over = new AbortController();
+    // What cannot be told is not told, which changes nothing.
+    if (tell) tellProgress(this.store, first.intentId, tell, over.signal).catch(() => undefined);
+    const intent = await this.store.outcomes.wait(first.intentId, ms, { signal }).catch(() => null);
+    over.abort();
+    return intent === null ? first : resultOf(intent, first.replayed);
   }
 }

@@ -5,10 +5,10 @@ import { answerSchema } from './answer-schema.js';
 const data = {
   type: 'object',
   required: ['total'],
-  properties: { total: { $ref: '#/$defs/money' }, next: { $ref: '#' } },
-  $defs: { money: { type: 'integer' } },
+  properties: { total: { $ref: '#/$defs/money' }, next: { $ref: '#' }, rest: { $ref: '#money' } },
+  $defs: { money: { $anchor: 'money', type: 'integer' } },
 };
-const validate = new Ajv2020().compile(answerSchema(data));
+const validate = new Ajv2020({ strict: false }).compile(answerSchema(data));
 const answer = { intentId: 'i', status: 'committed', outcome: 'executed', replayed: false, summary: null, error: null };
 
 it('holds for answers with data, with none, and for refusals', () => {
@@ -20,6 +20,8 @@ it('holds for answers with data, with none, and for refusals', () => {
 it('keeps what the schema of the data refers to where it was', () => {
   expect(validate({ ...answer, data: { total: 'many' } })).toBe(false);
   expect(validate({ ...answer, data: { total: 1, next: { total: 'many' } } })).toBe(false);
+  expect(validate({ ...answer, data: { total: 1, rest: 2 } })).toBe(true);
+  expect(validate({ ...answer, data: { total: 1, rest: 'many' } })).toBe(false);
 });
 
 it('is made once for each schema', () => {

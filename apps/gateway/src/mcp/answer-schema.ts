@@ -38,7 +38,10 @@ const unkept: ReadonlySet<string> = new Set([
 /** Keywords whose value is a map from names that somebody has chosen. */
 const named: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
-/** As it is shown, and elsewhere: references are from the root of a schema, and this one is no root any more. */
+/**
+ * As it is shown, and elsewhere: references by path are from the root of a schema, and this one is no root any more. Those to
+ * an anchor (`#name`) hold anywhere in a document.
+ */
 function moved(schema: Json, areNames = false): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map((each) => moved(each));
@@ -46,7 +49,7 @@ function moved(schema: Json, areNames = false): Json {
     Object.entries(schema as JsonObject)
       .filter(([name]) => areNames || !unkept.has(name))
       .map(([name, value]) =>
-        !areNames && name === '$ref' && typeof value === 'string' && value.startsWith('#')
+        !areNames && name === '$ref' && typeof value === 'string' && /^#(?:\/|$)/.test(value)
           ? [name, `#/properties/data/anyOf/0${value.slice(1)}`]
           : [name, moved(value, !areNames && named.has(name))],
       ),

@@ -34,6 +34,11 @@ export function answerOfData(data: Record<string, unknown>): CallToolResult {
   return { content: [text(JSON.stringify(data))], structuredContent: data };
 }
 
+/** What is happening to a call that somebody waits for. */
+export function progressOf({ tool, status, summary, error }: IntentResult): string {
+  return error?.message ?? summary ?? `${tool} is ${status}.`;
+}
+
 function text(of: string): { type: 'text'; text: string } {
   return { type: 'text', text: of };
 }

@@ -1,5 +1,10 @@
 import { type ErrorObject, errorObject } from '@intendant/contracts';
-import { ProtocolErrorCode, type RequestId, specTypeSchemas } from '@modelcontextprotocol/server';
+import {
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolErrorCode,
+  type RequestId,
+  specTypeSchemas,
+} from '@modelcontextprotocol/server';
 
 const schemas = {
   initialize: specTypeSchemas.InitializeRequest,
@@ -23,7 +28,10 @@ export function checkParams(message: unknown): WrongParams | null {
   if (jsonrpc !== '2.0' || !(typeof id === 'string' || Number.isInteger(id))) return null;
   // What is no JSON-RPC at all is refused by the SDK.
   if (typeof params !== 'object' || params === null || Array.isArray(params)) return null;
-  if (!isChecked(method)) return null;
+  // 2026-07-28 has no greeting: to the SDK it is a method that is not there.
+  const { _meta: meta } = params as { _meta?: unknown };
+  const isModern = typeof meta === 'object' && meta !== null && PROTOCOL_VERSION_META_KEY in meta;
+  if (!isChecked(method) || (method === 'initialize' && isModern)) return null;
   const found = schemas[method]['~standard'].validate({ method, params });
   if (found instanceof Promise || found.issues === undefined) return null;
   const problems = found.issues.map(({ path = [], message: text }) => ({

@@ -13,6 +13,7 @@ import { askedWait } from '../prefer.js';
 import { ToolsQuery } from '../queries.js';
 import { readMessage } from '../read-message.js';
 import { AgentCalls } from './agent-calls.js';
+import { Cancellations } from './cancellations.js';
 import { Hosts } from './hosts.js';
 import { McpErrors } from './mcp-errors.js';
 import type { View } from './mcp-server.js';
@@ -26,6 +27,7 @@ const patience = 30;
 @Controller('mcp')
 export class McpController {
   private readonly calls: AgentCalls;
+  private readonly cancellations = new Cancellations();
 
   constructor(
     private readonly authentication: Authentication,
@@ -80,6 +82,7 @@ export class McpController {
       this.calls,
       {
         caller: { session, headers: forwarded(request) },
+        cancellations: this.cancellations,
         view: await viewOf(request),
         waitMs: (askedWait(request) ?? patience) * 1_000,
         explain: (failure) => this.errors.explain(failure, request),

@@ -199,6 +199,9 @@ describe('the MCP endpoint', () => {
     });
     const meta = { ...call, params: { name: 5, _meta: envelope('2026-07-28') } };
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': '5' };
+    const greeting = { ...list, method: 'initialize', params: { _meta: envelope('2026-07-28') } };
+    const gone = await post(greeting, { headers: { ...headers, 'mcp-method': 'initialize' } });
+    expect([gone.status, gone.body.error.code]).toEqual([404, -32_601]);
     expect((await post(meta, { headers })).body.error.message).toBe('/params/name: expected a string, got a number.');
   });
 
