@@ -11,6 +11,11 @@ import { ResultQuery } from './queries.js';
 import { readMessage } from './read-message.js';
 import { visibleIntent } from './tenants.js';
 
+/** NaN: it is none, and refused as such. */
+function wholeNumber(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+}
+
 /** Data that is too large to be shown in a result, for those who may see the result. */
 @ApiTags('intents')
 @ForAgentsAndOperators()
@@ -49,7 +54,7 @@ export class ResultsController {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     const { pointer, cursor, limit } = await readMessage(ResultQuery, query);
     const intent = await this.behind(reader, handle);
-    return pageOf(intent, { pointer, cursor, limit: limit === undefined ? undefined : Number(limit) });
+    return pageOf(intent, { pointer, cursor, limit: limit === undefined ? undefined : wholeNumber(limit) });
   }
 
   private async behind(reader: Reader, handle: string): Promise<Intent> {
