@@ -44,7 +44,7 @@ test('a call that is over by the notice limit of its tool is answered; a longer 
     isError: false,
     result: { intentId: taskId, status: 'committed', outcome: 'executed' },
   });
-  expect(said[0]).toBe('working: effects.noticed is at its upstream, which has not answered yet.');
+  expect(said[0]).toContain('working: effects.noticed is still being worked on: it is at its upstream, which has not');
   const again = await tasks.session.callTool('effects.noticed', { ref: agent.runId });
   expect(answerOf(await again.result())).toMatchObject({ result: { intentId: taskId, replayed: true } });
   expect(stack.effects(await stack.keyOf(taskId ?? ''))).toHaveLength(1);

@@ -60,7 +60,9 @@ export const agentResult = object(
     outcome: { type: 'string', enum: ['executed', 'not_executed', 'unknown', 'undecided'] },
     replayed: { type: 'boolean', description: 'Answered from an earlier submit.' },
     data: { description: "The tool's answer; null also where it is too large. A declared list may be shortened." },
-    summary: optionalText('What is not shown and how much that is; what it waits for.'),
+    summary: optionalText(
+      'What is not shown and how much that is; of what has no outcome yet, what is being done and not to call it again.',
+    ),
     handle: optionalText('Reads data that is not all shown: `GET /v1/results/{handle}`.'),
     error: { oneOf: [{ $ref: '#/components/schemas/ErrorObject' }, { type: 'null' }] },
   },

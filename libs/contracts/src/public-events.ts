@@ -1,4 +1,5 @@
 import type { EventType, In, Intent, IntentEvent } from '@intendant/intent';
+import { doNotRepeat } from './open-summary.js';
 import { type IntentResult, resultOf } from './result.js';
 import { subjects } from './subjects.js';
 
@@ -67,7 +68,7 @@ export function progressEvent(intent: In<'dispatching'>, elapsedMs: number, at: 
   const { intentId, tool } = intent.proposal;
   const { number } = intent.attempt;
   const seconds = Math.round(elapsedMs / 100) / 10;
-  const message = `${tool} has been working for ${seconds} s and has not answered yet. Do not call it again; read intent ${intentId} or wait for its outcome.`;
+  const message = `${tool} has been working for ${seconds} s and has not answered yet. ${doNotRepeat(intentId)}`;
   const data = { ...dataOf(intent), attempt: number, elapsedMs: Math.round(elapsedMs), message };
   return cloudMessage('progress', `${intentId}-progress-${number}`, data, intent, at);
 }

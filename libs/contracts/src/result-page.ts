@@ -157,10 +157,8 @@ function valueAt(data: Json, pointer: string, named: boolean): Json {
     const next = memberOf(value, step);
     if (next === undefined) {
       const where = here === '' ? 'the data' : here;
-      throw new Refusal('not_found', `There is nothing at ${pointer}: ${where} is ${whatIsThere(value, named)}.`, {
-        pointer,
-        found: here,
-      });
+      const said = `There is nothing at ${pointer}: ${where} is ${whatIsThere(value, named)}.`;
+      throw new Refusal('not_found', said, { pointer, found: here }, 'fix_arguments');
     }
     here = pointerTo(here, step);
     value = next;

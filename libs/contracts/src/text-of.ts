@@ -7,7 +7,7 @@ const known: Readonly<Record<Outcome, string>> = {
   executed: 'it happened',
   not_executed: 'it did not happen',
   unknown: 'it may or may not have happened',
-  undecided: 'nothing has happened so far',
+  undecided: 'whether it happens is not known yet',
 };
 
 const advice: Readonly<Record<NextAction, string>> = {

@@ -15,17 +15,20 @@ import { getResult } from './own-tools.js';
  */
 export function answerOf(result: IntentResult): CallToolResult {
   const shown = result.handle === null ? result.summary : `${result.summary} Call ${getResult.name} with it.`;
-  const summary = shown ?? (result.error === null ? stillOpen(result) : null);
-  const sentence = result.error?.message ?? summary;
-  const told = { ...result, summary };
+  const said = result.error?.message ?? shown;
+  const sentence = said === null || isSettled(result.status) ? said : `${said} ${howToAsk}`;
+  const told = { ...result, summary: shown };
   return {
     content: result.untrusted
-      ? [text(textOf(told))]
+      ? [text(isSettled(result.status) ? textOf(told) : `${textOf(told)}\n${howToAsk}`)]
       : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
     structuredContent: { ...told },
     isError: result.error !== null && result.outcome === 'not_executed',
   };
 }
+
+/** Of what has no outcome yet: the words for reading an intent, on this surface. */
+const howToAsk = 'intendant.intent.get reads it; go on with what does not depend on it.';
 
 /** What was refused before anything was recorded, or could not be looked up. */
 export function answerOfError(error: ErrorObject): CallToolResult {
@@ -47,18 +50,9 @@ export function answerOfData(data: Record<string, unknown>): CallToolResult {
   return { content: [text(JSON.stringify(data))], structuredContent: data };
 }
 
-function stillOpen({ status, tool, intentId }: IntentResult): string | null {
-  if (isSettled(status)) return null;
-  return `${tool} is still being worked on (${status}); nothing is lost. Do not call it again: ask intendant.intent.get about intent ${intentId}, or go on with something that does not depend on it.`;
-}
-
 /** What is happening to a call that somebody waits for. */
 export function progressOf({ tool, status, summary, error }: IntentResult): string {
-  const known = summary ?? error?.message;
-  if (known !== undefined) return known;
-  return status === 'dispatching'
-    ? `${tool} is at its upstream, which has not answered yet.`
-    : `${tool} is recorded and waits to be sent.`;
+  return error?.message ?? summary ?? `${tool} is ${status}.`;
 }
 
 function text(of: string): { type: 'text'; text: string } {

@@ -13,6 +13,8 @@ import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
 import { answerOf, answerOfData, answerOfError, answerOfPage, progressOf } from './answers.js';
 import { asProtocol, type Explain } from './as-protocol.js';
 import type { Cancellations } from './cancellations.js';
+import { checkParams } from './check-params.js';
+import { completeErrors } from './complete-errors.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
 import { withoutOutside } from './outside.js';
 import { callTool, cancelIntent, getIntent, getResult, ownTools, searchTools } from './own-tools.js';
@@ -58,8 +60,11 @@ export async function serveMcp(
 ): Promise<Response> {
   const { fetch } = createMcpHandler(({ era }) => serverFor(calls, request, era === 'modern'));
   // What is said to be no JSON is refused by the SDK.
-  const readable = Buffer.isBuffer(body) && isJsonContentType(message.headers.get('content-type'));
-  return fetch(message, readable ? { parsedBody: readBody(body) } : {});
+  const isJson = message.method === 'POST' && isJsonContentType(message.headers.get('content-type'));
+  const parsedBody = isJson && Buffer.isBuffer(body) ? readBody(body) : undefined;
+  const wrong = checkParams(parsedBody);
+  if (wrong !== null) return Response.json(wrong);
+  return completeErrors(await fetch(message, parsedBody === undefined ? {} : { parsedBody }));
 }
 
 function serverFor(calls: AgentCalls, request: McpRequest, modern: boolean): Server {
