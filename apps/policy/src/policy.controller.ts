@@ -193,7 +193,7 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new Refusal(
       'unavailable',
-      'The store did not answer. It is not known whether the intent was recorded; sending it again with the same step is safe.',
+      'The store did not answer. It is not known whether the intent was recorded; sending it again unchanged, with its step if it has one, is safe.',
     );
   }
 }

@@ -5,7 +5,8 @@ import type { Objection } from '@intendant/policy';
 export function overloaded(): Refusal {
   return new Refusal(
     'unavailable',
-    'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
+    'Too much is waiting. Nothing was recorded; make the same call again in a moment.',
+    { recorded: false },
   );
 }
 
@@ -13,7 +14,8 @@ export function overloaded(): Refusal {
 export function contended(): Refusal {
   return new Refusal(
     'unavailable',
-    'Too much happens in this run at once. Nothing was recorded; send it again with the same step in a moment.',
+    'Too much happens in this run at once. Nothing was recorded; make the same call again in a moment.',
+    { recorded: false },
   );
 }
 
