@@ -194,7 +194,7 @@ describe('the command line of an agent', () => {
     const alone = await cli.run(['submit', 'mail.send', '{}', '--token', token]);
     expect(alone).toMatchObject({
       status: 1,
-      err: [expect.stringMatching(/sending it again with the same step is safe.\nnext: wait$/)],
+      err: [expect.stringMatching(/Nothing was recorded; the same call can be made again later.\nnext: wait$/)],
     });
   });
 

@@ -179,6 +179,7 @@ export const resultPage = object(
 const deadMessage = object({
   id: text('Id of the message.'),
   subject: text('Where it was published.'),
+  stepId: optionalText('The step beside it, under which it is replayed; null: none.'),
   error: refTo('ErrorObject'),
   receivedAt: { type: 'string', format: 'date-time' },
   sender: { description: 'Who sent it; null where that could not be verified.' },

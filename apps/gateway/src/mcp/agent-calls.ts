@@ -3,6 +3,7 @@ import {
   type IntentResult,
   isSettled,
   type PageRequest,
+  Refusal,
   type ResultPage,
   resultOf,
   type Session,
@@ -12,6 +13,7 @@ import type { Intent } from '@intendant/intent';
 import type { Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
+import { submitUntilClear, Unclear } from '../ask-again.js';
 import { intentAfter } from '../command-answer.js';
 import { readPage } from '../read-page.js';
 import { visibleIntent } from '../tenants.js';
@@ -32,6 +34,13 @@ export interface Waiting {
   readonly tell?: Tell | undefined;
 }
 
+/** A ToolIntent as it came. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly stepId?: unknown;
+}
+
 /** How long admission may take, in ms. */
 const admissionMs = 10_000;
 
@@ -50,11 +59,21 @@ export class AgentCalls {
     return tools;
   }
 
-  /** Submits a ToolIntent, then waits for what becomes of it. @throws Refusal when nothing was recorded */
-  async submit({ headers }: McpCaller, message: object, waiting: Waiting): Promise<IntentResult> {
-    const payload = JSON.stringify(message);
-    const result = await ask<IntentResult>(this.bus, subjects.rpcSubmit, { payload, headers, timeoutMs: admissionMs });
-    return this.outcome(result, waiting);
+  /**
+   * Submits a ToolIntent, then waits for what becomes of it.
+   *
+   * @throws Refusal when nothing was recorded; `outcome_unknown` when nobody knows whether something was
+   */
+  async submit({ headers, session }: McpCaller, message: ToolCall, waiting: Waiting): Promise<IntentResult> {
+    const began = performance.now();
+    const question = { payload: JSON.stringify(message), headers };
+    const within = Math.max(waiting.ms, admissionMs);
+    const result = await submitUntilClear<IntentResult>(
+      ...([this.bus, subjects.rpcSubmit, question, within, waiting.signal] as const),
+    ).catch((failure) => {
+      throw failure instanceof Unclear ? nobodyKnows(message, session) : failure;
+    });
+    return this.outcome(result, { ...waiting, ms: waiting.ms - (performance.now() - began) });
   }
 
   /** @throws Refusal `not_found` for an intent of another run */
@@ -89,4 +108,20 @@ export class AgentCalls {
     over.abort();
     return intent === null ? first : resultOf(intent, first.replayed);
   }
+}
+
+/** There is no id to ask about; what a model can do is no harm. */
+function nobodyKnows({ tool, stepId }: ToolCall, { runId }: Session): Refusal {
+  const step = typeof stepId === 'string' ? stepId : null;
+  const where = step === null ? `run ${runId}` : `run ${runId} under step ${step}`;
+  // A step that is made up anew for each call of a model would make a second call of it.
+  const later =
+    step === null
+      ? ' with other arguments or by another tool: only exactly the same call is answered from this one, if it was recorded'
+      : ', in whatever words: it could take effect twice';
+  return new Refusal(
+    'outcome_unknown',
+    `Nobody knows whether ${tool} was recorded: Intendant has not answered. It may have happened, or happen yet. Do not make this call again${later}. Go on with what does not depend on it, and tell the person you work for; an operator can see in ${where} what became of it.`,
+    { runId, stepId: step, tool },
+  );
 }

@@ -30,12 +30,18 @@ export function answerOf(result: IntentResult): CallToolResult {
 /** Of what has no outcome yet: the words for reading an intent, on this surface. */
 const howToAsk = 'intendant.intent.get reads it; go on with what does not depend on it.';
 
-/** What was refused before anything was recorded, or could not be looked up. */
-export function answerOfError(error: ErrorObject): CallToolResult {
+/**
+ * What was refused before anything was recorded, or could not be looked up. With `outcome_unknown` nobody knows whether
+ * anything was recorded: that is no error, and there is no intent to ask about.
+ */
+export function answerOfError(refused: ErrorObject): CallToolResult {
+  const unclear = refused.code === 'outcome_unknown';
+  const error: ErrorObject = unclear ? { ...refused, nextAction: 'ask_human' } : refused;
+  const told = { ...(unclear && { outcome: 'unknown' }), error };
   return {
-    content: [text(error.message), text(JSON.stringify({ error }))],
-    structuredContent: { error },
-    isError: true,
+    content: [text(error.message), text(JSON.stringify(told))],
+    structuredContent: told,
+    isError: !unclear,
   };
 }
 
