@@ -115,6 +115,9 @@ describe('the events of a run as a stream', () => {
     for (const each of [runId, other]) await settle((await record({ runId: each })).intentId);
     const read = async (of: string, query: string) =>
       gateway.call('GET', `/v1/runs/${of}/events?${query}`, await tokenFor(of));
+    // What other transactions on the server hold up is told later.
+    const told = (of: string) => expect.poll(async () => (await read(of, 'limit=50')).body['events']).toHaveLength(4);
+    await Promise.all([told(runId), told(other)]);
     const first = `${(await read(runId, 'limit=1')).body['nextCursor']}`;
     const [xid = '', intentId = ''] = first.split('.');
     expect((await read(runId, `cursor=${first}`)).body['events']).toHaveLength(3);
