@@ -327,8 +327,8 @@ module.exports = {
     only(
       'only-bus-uses-nats',
       '@nats-io',
-      ['^libs/bus/', ...tests],
-      'One place knows the traps of the client; JetStream can be replaced there.',
+      ['^libs/bus/', '^examples/agents/nats\\.ts$', ...tests],
+      'One place knows the traps of the client; JetStream can be replaced there. The example is what others write.',
     ),
     only(
       'only-store-uses-the-database',

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installNats } from './nats-command.js';
 import { shipped } from './shipped.js';
 import { Stack, serviceKey } from './stack.js';
 
@@ -30,11 +31,21 @@ function examples(page: string, language: string, atLeast = 4): string {
 }
 
 async function run(command: string, args: readonly string[], more: Record<string, string> = {}): Promise<string> {
-  const env = { ...process.env, INTENDANT_URL: stack.url, INTENDANT_SERVICE_KEY: serviceKey, ...more };
+  const env = {
+    ...process.env,
+    ...{ INTENDANT_URL: stack.url, INTENDANT_SERVICE_KEY: serviceKey, INTENDANT_TENANT: 'acme' },
+    ...{ NATS_URL: stack.nats.url, PATH: `${folder}:${process.env['PATH']}`, TMPDIR: folder },
+    ...more,
+  };
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  expect([code, stderr]).toEqual([0, '']);
+  expect([code, stderr.split('\n').filter((line) => line !== '' && !isOfNats(line))]).toEqual([0, []]);
   return stdout;
+}
+
+/** What the NATS CLI says itself goes there, too. */
+function isOfNats(line: string): boolean {
+  return /^\d\d:\d\d:\d\d (Published|Stored)/.test(line);
 }
 
 /** The client as the page says to install it, without a registry. */
@@ -58,6 +69,21 @@ test('the examples for HTTP do what the page says', async () => {
   }
   expect(said).toContain('after the last event: 204');
   expect(said).toContain('"code":"run_closed"');
+});
+
+test('the examples for NATS do what the page says, with a stand-in for the NATS CLI', async () => {
+  installNats(folder);
+  const said = await run('sh', ['-eu', '-c', examples('agents-nats.md', 'sh')]);
+  expect(said).toMatch(/^opened run_/);
+  const lines = said.split('\n').slice(1);
+  const [tools, first, replayed, event, second] = lines;
+  expect(JSON.parse(tools ?? '')).toMatchObject({
+    tools: expect.arrayContaining([expect.objectContaining({ name: 'orders.get' })]),
+  });
+  expect(JSON.parse(first ?? '')).toMatchObject({ stepId: 'step-1', status: 'committed', replayed: false });
+  expect(replayed).toBe('"replayed":true');
+  expect(JSON.parse(event ?? '')).toMatchObject({ type: 'intendant.intent.committed', data: { stepId: 'step-2' } });
+  expect(JSON.parse(second ?? '')).toMatchObject({ stepId: 'step-2', status: 'committed', replayed: true });
 });
 
 test('the examples in TypeScript do what the page says, with the client as it is installed', async () => {

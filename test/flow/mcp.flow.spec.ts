@@ -186,6 +186,7 @@ describe.each(lanes)('over revision %s', (lane) => {
     expect((await mcp.client.listTools()).tools.map(({ name }) => name)).toEqual([
       'intendant.intent.cancel',
       'intendant.intent.get',
+      'intendant.result.get',
       'intendant.tools.call',
       'intendant.tools.search',
     ]);
@@ -204,6 +205,7 @@ describe.each(lanes)('over revision %s', (lane) => {
     expect((await some.client.listTools()).tools.map(({ name }) => name)).toEqual([
       'intendant.intent.cancel',
       'intendant.intent.get',
+      'intendant.result.get',
       'intendant.tools.search',
       'orders.get',
       'orders.persistent',

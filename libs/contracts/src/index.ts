@@ -26,5 +26,6 @@ export * from './shown-text.js';
 export * from './subjects.js';
 export * from './text.js';
 export * from './text-of.js';
+export * from './text-of-page.js';
 export * from './tool.js';
 export * from './view-template.js';

@@ -29,7 +29,7 @@ export function intentOfHandle(handle: string): string | null {
 }
 
 /** The data as every surface shows it: a declared list shortened, and nothing at all where it is too large even then. */
-export function shownData({ proposal, data }: In<'committed'>): ShownData {
+export function shownData({ proposal, data }: Pick<In<'committed'>, 'proposal' | 'data'>): ShownData {
   const { intentId, tool, args, terms } = proposal;
   const { list, maxBytes = shownBytes } = terms.shows ?? {};
   const handle = handleOf(intentId);

@@ -1,10 +1,19 @@
 import type { Bus } from '@intendant/bus';
-import { type IntentResult, isSettled, resultOf, type Session, subjects } from '@intendant/contracts';
+import {
+  type IntentResult,
+  isSettled,
+  type PageRequest,
+  type ResultPage,
+  resultOf,
+  type Session,
+  subjects,
+} from '@intendant/contracts';
 import type { Intent } from '@intendant/intent';
 import type { Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
 import { intentAfter } from '../command-answer.js';
+import { readPage } from '../read-page.js';
 import { visibleIntent } from '../tenants.js';
 import { type Tell, tellProgress } from './tell-progress.js';
 
@@ -56,6 +65,11 @@ export class AgentCalls {
   /** @throws Refusal `not_found` for an intent of another run */
   async read(caller: McpCaller, intentId: string, waiting: Waiting): Promise<IntentResult> {
     return this.outcome(resultOf(await this.intent(caller, intentId), false), waiting);
+  }
+
+  /** @throws Refusal `not_found` for a handle of another run, or a place that is none */
+  page({ session }: McpCaller, handle: string, request: PageRequest): Promise<ResultPage> {
+    return readPage(this.store, { kind: 'agent', session }, handle, request);
   }
 
   /** @throws Refusal `not_found` for an intent of another run, `conflict` for one that cannot be cancelled */

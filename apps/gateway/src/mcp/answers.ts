@@ -1,18 +1,28 @@
-import { type ErrorObject, type IntentResult, isSettled, textOf } from '@intendant/contracts';
+import {
+  type ErrorObject,
+  type IntentResult,
+  isSettled,
+  type ResultPage,
+  textOf,
+  textOfPage,
+} from '@intendant/contracts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { getResult } from './own-tools.js';
 
 /**
  * A result as the answer to a `tools/call`. `isError` is said of what is over and did not happen, and of nothing else:
  * clients and models take it for "failed, try again".
  */
 export function answerOf(result: IntentResult): CallToolResult {
-  const said = result.error?.message ?? result.summary;
+  const shown = result.handle === null ? result.summary : `${result.summary} Call ${getResult.name} with it.`;
+  const said = result.error?.message ?? shown;
   const sentence = said === null || isSettled(result.status) ? said : `${said} ${howToAsk}`;
+  const told = { ...result, summary: shown };
   return {
     content: result.untrusted
-      ? [text(isSettled(result.status) ? textOf(result) : `${textOf(result)}\n${howToAsk}`)]
-      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(result))],
-    structuredContent: { ...result },
+      ? [text(isSettled(result.status) ? textOf(told) : `${textOf(told)}\n${howToAsk}`)]
+      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
+    structuredContent: { ...told },
     isError: result.error !== null && result.outcome === 'not_executed',
   };
 }
@@ -27,6 +37,12 @@ export function answerOfError(error: ErrorObject): CallToolResult {
     structuredContent: { error },
     isError: true,
   };
+}
+
+/** A page of what an intent answered. */
+export function answerOfPage(page: ResultPage): CallToolResult {
+  const texts = page.untrusted ? [textOfPage(page)] : [JSON.stringify(page)];
+  return { content: texts.map(text), structuredContent: { ...page } };
 }
 
 /** An answer that is about no intent. */

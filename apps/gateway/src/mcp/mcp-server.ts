@@ -10,13 +10,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
-import { answerOf, answerOfData, answerOfError, progressOf } from './answers.js';
+import { answerOf, answerOfData, answerOfError, answerOfPage, progressOf } from './answers.js';
 import { asProtocol, type Explain } from './as-protocol.js';
 import type { Cancellations } from './cancellations.js';
 import { checkParams } from './check-params.js';
 import { completeErrors } from './complete-errors.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
-import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
+import { withoutOutside } from './outside.js';
+import { callTool, cancelIntent, getIntent, getResult, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
 import { declaresTasks, serveTasks, taskCreated, tasksExtension } from './tasks.js';
@@ -28,6 +29,8 @@ export interface View {
   readonly namespace: string | undefined;
   /** None but the server's own: the others are searched for and called through it. */
   readonly search: boolean;
+  /** Structured content, too, has what was written outside: its host keeps it from the model. */
+  readonly outside: boolean;
 }
 
 export interface McpRequest {
@@ -72,14 +75,15 @@ function serverFor(calls: AgentCalls, request: McpRequest, modern: boolean): Ser
     { name: 'intendant', version: '1' },
     { capabilities, instructions, supportedProtocolVersions: revisions },
   );
-  if (modern) serveTasks(server, calls, caller, explain);
+  const shown = request.view.outside ? (answer: CallToolResult) => answer : withoutOutside;
+  if (modern) serveTasks(server, calls, caller, explain, shown);
   server.setRequestHandler('tools/list', ({ params }) =>
     asProtocol(explain, () => list(calls, request, params?.cursor)),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
     asProtocol(explain, () =>
-      request.cancellations.during(runId, context.mcpReq.id, context.mcpReq.signal, (signal) =>
-        call(calls, request, params, context, signal),
+      request.cancellations.during(runId, context.mcpReq.id, context.mcpReq.signal, async (signal) =>
+        shown(await call(calls, request, params, context, signal)),
       ),
     ),
   );
@@ -133,6 +137,11 @@ async function call(
       const ask = name === cancelIntent.name ? calls.cancel : calls.read;
       // It was answered, whatever the answer says of the call that it is about.
       return { ...answerOf(await ask.call(calls, caller, intentId, patience)), isError: false };
+    }
+    if (name === getResult.name) {
+      const shape = { handle: 'string', pointer: 'string', cursor: 'string', limit: 'number' } as const;
+      const { handle = '', ...place } = readArguments(getResult, args, shape);
+      return answerOfPage(await calls.page(caller, handle, place));
     }
     if (name === callTool.name && request.view.search) {
       const asked = readArguments(callTool, args, { tool: 'string', arguments: 'object' });

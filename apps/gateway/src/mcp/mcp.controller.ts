@@ -53,7 +53,13 @@ export class McpController {
     example: 'payments',
   })
   @ApiQuery({ name: 'tools', required: false, enum: ['search'], description: 'Lists no tools but a search for them.' })
-  @ApiBody({ schema: { type: 'object', description: 'One JSON-RPC message.' } })
+  @ApiQuery({
+    name: 'untrusted',
+    required: false,
+    enum: ['structured'],
+    description: 'Has what was written outside in structured content, too, for hosts that keep it from the model.',
+  })
+  @ApiBody({ schema: { type: 'object', additionalProperties: true, description: 'One JSON-RPC message.' } })
   @ApiOkResponse({ description: 'The answer, as JSON or as server-sent events.' })
   post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.serve(request, reply);
@@ -114,8 +120,14 @@ function messageOf({ method, url, headers }: FastifyRequest, reply: FastifyReply
 class ViewQuery extends ToolsQuery {}
 
 async function viewOf({ query }: FastifyRequest): Promise<View> {
-  const { tools, ...rest } = query as Record<string, unknown>;
+  const { tools, untrusted, ...rest } = query as Record<string, unknown>;
   const { namespace } = await readMessage(ViewQuery, rest);
-  if (tools === undefined || tools === 'search') return { namespace, search: tools === 'search' };
-  throw new Refusal('invalid_message', '/tools: expected search, or nothing.');
+  return { namespace, search: isSaid({ tools }, 'search'), outside: isSaid({ untrusted }, 'structured') };
+}
+
+/** @throws Refusal `invalid_message` where it says something else */
+function isSaid(field: Record<string, unknown>, word: string): boolean {
+  const [[name, value] = []] = Object.entries(field);
+  if (value === undefined || value === word) return value === word;
+  throw new Refusal('invalid_message', `/${name}: expected ${word}, or nothing.`);
 }

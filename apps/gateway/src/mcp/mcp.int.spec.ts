@@ -103,7 +103,12 @@ describe('the MCP endpoint', () => {
       expect(pages).toBeLessThan(4);
     }
     expect(seen).toEqual(
-      [...names, 'intendant.intent.cancel', 'intendant.intent.get', 'intendant.tools.search'].sort(),
+      [
+        ...names,
+        ...['cancel', 'get'].map((it) => `intendant.intent.${it}`),
+        'intendant.result.get',
+        'intendant.tools.search',
+      ].sort(),
     );
     const wrong = await post({ ...list, params: { cursor: '!!' } });
     expect(wrong.body.error).toMatchObject({ code: -32_602, data: { error: { code: 'invalid_message' } } });

@@ -49,7 +49,13 @@ export function taskCreated(intent: Intent): CallToolResult {
 }
 
 /** Answers the methods of the extension. */
-export function serveTasks(server: Server, calls: AgentCalls, caller: McpCaller, explain: Explain): void {
+export function serveTasks(
+  server: Server,
+  calls: AgentCalls,
+  caller: McpCaller,
+  explain: Explain,
+  shown: (answer: CallToolResult) => CallToolResult,
+): void {
   const on = (method: string, answer: (taskId: string, signal: AbortSignal) => Promise<Result>) =>
     server.setRequestHandler(method, { params }, ({ taskId }, context) => {
       if (!declaresTasks(context)) {
@@ -60,7 +66,7 @@ export function serveTasks(server: Server, calls: AgentCalls, caller: McpCaller,
       }
       return asProtocol(explain, () => answer(taskId, context.mcpReq.signal));
     });
-  on('tasks/get', async (taskId) => detailed(await calls.intent(caller, taskId)));
+  on('tasks/get', async (taskId) => detailed(await calls.intent(caller, taskId), shown));
   // Nothing is ever asked of the client, and answers to what was not asked are ignored.
   on('tasks/update', async (taskId) => {
     await calls.intent(caller, taskId);
@@ -102,8 +108,8 @@ function taskOf(intent: Intent): Task {
 }
 
 /** With the answer that the call would have got, had it been waited for. */
-function detailed(intent: Intent): Result {
+function detailed(intent: Intent, shown: (answer: CallToolResult) => CallToolResult): Result {
   const task = { ...taskOf(intent) };
   if (task.status !== 'completed') return task;
-  return { ...task, result: { resultType: 'complete', ...answerOf(resultOf(intent, false)) } };
+  return { ...task, result: { resultType: 'complete', ...shown(answerOf(resultOf(intent, false))) } };
 }
