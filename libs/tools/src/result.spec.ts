@@ -114,9 +114,7 @@ describe('a mistake in it names line, field and what would be right', () => {
   test.each(['', ', minimum: 0'])('where a call may ask for no items or fewer (%s)', (minimum) => {
     const limit: Edit = ['    reason:', `    limit: { type: integer${minimum} }\n    reason:`];
     const mistakes = report(output, limit, result('list: { at: /items, argument: limit }'));
-    expect(mistakes.join()).toMatch(
-      /limit is a number of items; must be .* with a minimum of 1 or more in input/,
-    );
+    expect(mistakes.join()).toMatch(/limit is a number of items; must be .* with a minimum of 1 or more in input/);
   });
 
   test('where there is no output to name places of', () => {
