@@ -78,10 +78,11 @@ export class SubmitController {
 function stepOf({ headers }: FastifyRequest): Record<string, string> {
   const key = headers['idempotency-key'];
   if (key === undefined) return {};
-  const step = String(key).replace(/^"(.*)"$/, '$1');
+  const [, quoted, bare] = /^(?:"(.*)"|([^"](?:.*[^"])?))$/.exec(String(key)) ?? [];
+  const step = quoted ?? bare ?? '';
   if (stepIdPattern.test(step)) return { 'Intendant-Step': step };
   throw new Refusal(
     'invalid_message',
-    'The header Idempotency-Key must be 1 to 128 printable ASCII characters without spaces, given once. Nothing was recorded.',
+    'The header Idempotency-Key must be 1 to 128 printable ASCII characters without spaces, given once, with quotes around all of it, or none. Nothing was recorded.',
   );
 }

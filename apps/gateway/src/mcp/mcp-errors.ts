@@ -1,7 +1,7 @@
-import { type ErrorObject, errorKinds, errorObject } from '@intendant/contracts';
-import { HttpException, Injectable, Logger } from '@nestjs/common';
+import { type ErrorObject, errorObject } from '@intendant/contracts';
+import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { explainFailure } from '../explain-failure.js';
+import { explainFailure, statusOf } from '../explain-failure.js';
 import { Hosts } from './hosts.js';
 import { Unparsable } from './unparsable.js';
 
@@ -32,7 +32,7 @@ export class McpErrors {
       jsonrpc: '2.0',
       id: null,
       error: {
-        code: unparsable ? codes.unparsable : codeOf(error),
+        code: unparsable ? codes.unparsable : codeOf(error, status),
         message: error.message,
         data: { error },
       },
@@ -63,12 +63,9 @@ const internal: ErrorObject = {
   details: {},
 };
 
-function statusOf(failure: unknown, { code }: ErrorObject): number {
-  const exact = failure instanceof HttpException ? failure.getStatus() : null;
-  return exact === 413 || exact === 415 ? exact : errorKinds[code].http;
-}
-
-function codeOf({ code, category }: ErrorObject): number {
+function codeOf({ code, category }: ErrorObject, status: number): number {
+  // As the SDK answers another content type.
+  if (status === 415) return codes.refused;
   if (code === 'invalid_message') return codes.invalid;
   return category === 'internal' ? codes.internal : codes.refused;
 }

@@ -163,6 +163,7 @@ describe('the MCP endpoint', () => {
     ['more than 256 KiB', JSON.stringify({ ...call, pad: 'x'.repeat(262_144) }), {}, 413, -32_600],
     ['another content type', 'tool=x', { 'content-type': 'application/x-www-form-urlencoded' }, 415, -32_000],
     ['text', JSON.stringify(list), { 'content-type': 'text/plain' }, 415, -32_000],
+    ['what is compressed', JSON.stringify(list), { 'content-encoding': 'gzip' }, 415, -32_000],
     ['a host that is not this one', list, { host: 'evil.example.com' }, 403, -32_000],
     ['an origin of another site', list, { origin: 'https://evil.example.com' }, 403, -32_000],
     ['an answer that is not wanted', list, { accept: 'text/html' }, 406, -32_000],
