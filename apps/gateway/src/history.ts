@@ -39,7 +39,11 @@ function fitting(event: IntentEvent, proposal: Proposal | null): IntentEvent {
   if (proposal === null || !('data' in event) || event.data === undefined) return event;
   const { data, summary, handle, total } = shownData({ proposal, data: event.data });
   if (event.type === 'committed') {
-    const more = { ...(summary !== null && { summary }), ...(handle !== null && { handle }), ...(total !== undefined && { total }) };
+    const more = {
+      ...(summary !== null && { summary }),
+      ...(handle !== null && { handle }),
+      ...(total !== undefined && { total }),
+    };
     return Object.assign({ ...event, data }, more);
   }
   // The handle reads what was committed, and nothing else.

@@ -21,6 +21,7 @@ export { checkEnding, filesIn, textOf } from './read-folder.js';
 export { createRegistry, type ToolRegistry } from './registry.js';
 export { runtimeHeaders } from './runtime-headers.js';
 export { type Scan, scanJson } from './scan-json.js';
+export { searchCatalogue } from './search-catalogue.js';
 export { nearest } from './suggest.js';
 export { ToolFileError, type ToolFileProblem } from './tool-file-error.js';
 export { toolFileSchema } from './tool-file-schema.js';

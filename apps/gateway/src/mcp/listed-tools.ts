@@ -30,6 +30,8 @@ export function listed({ name, description, effect, inputSchema, outputSchema }:
 export interface Page {
   readonly tools: Tool[];
   readonly nextCursor?: string;
+  /** How many follow on later pages. */
+  readonly left: number;
 }
 
 /** Tools by name, from the one after the cursor on. @throws Refusal `invalid_message` */
@@ -40,6 +42,7 @@ export function pageOf(tools: readonly Tool[], cursor: string | undefined): Page
   const last = page.at(-1);
   return {
     tools: page,
+    left: rest.length - page.length,
     ...(last && rest.length > pageSize && { nextCursor: Buffer.from(last.name).toString('base64url') }),
   };
 }

@@ -39,7 +39,6 @@ export interface McpRequest {
 }
 
 const stepKey = 'intendant/stepId';
-const mostFound = 50;
 /** Those of the revisions that the SDK speaks whose messages come one at a time. */
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'];
 const instructions = [
@@ -82,7 +81,8 @@ async function list(calls: AgentCalls, { caller, view }: McpRequest, cursor: str
   const own = view.search ? [...ownTools, callTool] : ownTools;
   const names = new Set(own.map(({ name }) => name));
   const others = catalogue.filter(({ name }) => !names.has(name)).map(listed);
-  return { ...pageOf([...own, ...others], cursor) };
+  const { left: _, ...page } = pageOf([...own, ...others], cursor);
+  return page;
 }
 
 async function call(
@@ -103,8 +103,9 @@ async function call(
     );
   try {
     if (name === searchTools.name) {
-      const filter = readArguments(searchTools, args, { query: 'string', namespace: 'string' });
-      return answerOfData(found(await calls.tools(caller, filter), filter));
+      const wanted = readArguments(searchTools, args, { query: 'string', namespace: 'string', cursor: 'string' });
+      const { cursor, ...filter } = wanted;
+      return answerOfData(found(await calls.tools(caller, filter), filter, cursor));
     }
     if (name === getIntent.name || name === cancelIntent.name) {
       const { intentId = '', wait = 0 } = readArguments(getIntent, args, { intentId: 'string', wait: 'number' });
@@ -134,15 +135,13 @@ async function call(
 function found(
   tools: readonly CatalogueEntry[],
   { query, namespace }: FieldsOf<{ query: 'string'; namespace: 'string' }>,
+  cursor: string | undefined,
 ) {
-  const namespaces = namespacesOf(tools);
-  if (query === undefined && namespace === undefined) return { namespaces, tools: [], total: tools.length };
-  const shown = tools.slice(0, mostFound);
-  const note =
-    shown.length < tools.length
-      ? { note: `Showing ${shown.length} of ${tools.length}, by name; narrow with query or namespace.` }
-      : {};
-  return { namespaces, tools: shown.map(listed), total: tools.length, ...note };
+  const [namespaces, total] = [namespacesOf(tools), tools.length];
+  if (query === undefined && namespace === undefined) return { namespaces, tools: [], total };
+  const { left, ...page } = pageOf(tools.map(listed), cursor);
+  const note = `${left} more, by name: go on with cursor "${page.nextCursor}", or narrow with query or namespace.`;
+  return { namespaces, total, ...page, ...(left > 0 && { note }) };
 }
 
 /** A trace may also come with the message (SEP-414). */

@@ -34,12 +34,13 @@ function tool(
 
 export const searchTools = tool(
   'intendant.tools.search',
-  'The tools of this run with their schemas, by namespace or by words in their names and descriptions. Without arguments: the namespaces and how many tools each has. Not for data of other systems: call the tools for that.',
+  'The tools of this run with their schemas, by namespace or by words in their names and descriptions, 50 at a time. Without arguments: the namespaces and how many tools each has. Not for data of other systems: call the tools for that.',
   looksHere,
   [],
   {
-    query: { type: 'string', maxLength: 200, description: 'Words in the name or the description.' },
+    query: { type: 'string', maxLength: 200, description: 'Words, in any order, all in the name or the description.' },
     namespace: { type: 'string', pattern: '^[a-z][a-z0-9_.]{0,63}$', description: 'First words of names: payments' },
+    cursor: { type: 'string', description: 'nextCursor of the answer before.' },
   },
   {
     type: 'object',
@@ -48,6 +49,8 @@ export const searchTools = tool(
       namespaces: { type: 'array', items: { type: 'object' } },
       tools: { type: 'array', items: { type: 'object' } },
       total: { type: 'integer' },
+      nextCursor: { type: 'string' },
+      note: { type: 'string' },
     },
   },
 );
