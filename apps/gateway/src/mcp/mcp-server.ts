@@ -1,5 +1,14 @@
 import { type ErrorObject, type IntentResult, Refusal } from '@intendant/contracts';
-import type { CatalogueEntry } from '@intendant/tools';
+import {
+  type CatalogueEntry,
+  callTool,
+  cancelIntent,
+  getIntent,
+  getResult,
+  mcpTool,
+  ownTools,
+  searchTools,
+} from '@intendant/tools';
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -13,9 +22,8 @@ import {
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
 import { answerOf, answerOfData, answerOfError, answerOfPage } from './answers.js';
-import { listed, namespacesOf, pageOf } from './listed-tools.js';
+import { namespacesOf, pageOf } from './listed-tools.js';
 import { withoutOutside } from './outside.js';
-import { callTool, cancelIntent, getIntent, getResult, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
 
@@ -80,7 +88,7 @@ async function list(calls: AgentCalls, { caller, view }: McpRequest, cursor: str
   const catalogue = view.search ? [] : await calls.tools(caller, view.namespace ? { namespace: view.namespace } : {});
   const own = view.search ? [...ownTools, callTool] : ownTools;
   const names = new Set(own.map(({ name }) => name));
-  const others = catalogue.filter(({ name }) => !names.has(name)).map(listed);
+  const others = catalogue.filter(({ name }) => !names.has(name)).map(mcpTool);
   const { left: _, ...page } = pageOf([...own, ...others], cursor);
   return page;
 }
@@ -139,7 +147,7 @@ function found(
 ) {
   const [namespaces, total] = [namespacesOf(tools), tools.length];
   if (query === undefined && namespace === undefined) return { namespaces, tools: [], total };
-  const { left, ...page } = pageOf(tools.map(listed), cursor);
+  const { left, ...page } = pageOf(tools.map(mcpTool), cursor);
   const note = `${left} more, by name: go on with cursor "${page.nextCursor}", or narrow with query or namespace.`;
   return { namespaces, total, ...page, ...(left > 0 && { note }) };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@intendant/intent';
-import type { Tool } from '@modelcontextprotocol/server';
 import { answerSchema } from './answer-schema.js';
+import type { McpAnnotations, McpTool } from './mcp-tool.js';
 
 const intentId: JsonObject = {
   type: 'string',
@@ -18,17 +18,17 @@ const looksHere = { readOnlyHint: true, destructiveHint: false, idempotentHint: 
 function tool(
   name: string,
   description: string,
-  annotations: Tool['annotations'],
+  annotations: McpAnnotations,
   required: string[],
   properties: JsonObject,
   outputSchema: JsonObject,
-): Tool {
+): McpTool {
   return {
     name,
     description,
     annotations,
-    inputSchema: { type: 'object', additionalProperties: false, required, properties } as Tool['inputSchema'],
-    outputSchema: outputSchema as NonNullable<Tool['outputSchema']>,
+    inputSchema: { type: 'object', additionalProperties: false, required, properties },
+    outputSchema,
   };
 }
 
@@ -113,4 +113,5 @@ export const cancelIntent = tool(
   answerSchema(null),
 );
 
-export const ownTools: readonly Tool[] = [searchTools, getIntent, getResult, cancelIntent];
+/** Tools of the MCP server's own, which every run has. */
+export const ownTools: readonly McpTool[] = [searchTools, getIntent, getResult, cancelIntent];
