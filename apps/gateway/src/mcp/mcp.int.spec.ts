@@ -142,6 +142,9 @@ describe('the MCP endpoint', () => {
       resource: `${gateway.url}/mcp`,
       bearer_methods_supported: ['header'],
     });
+    // Of the server as a whole (RFC 9728, section 3.3: the resource is that whose document was asked for).
+    const root = await fetch(`${gateway.url}/.well-known/oauth-protected-resource`);
+    expect(await root.json()).toMatchObject({ resource: `${gateway.url}/`, bearer_methods_supported: ['header'] });
     expect(none.body).toMatchObject({
       jsonrpc: '2.0',
       id: null,
