@@ -27,7 +27,9 @@ export class ProblemFilter implements ExceptionFilter {
       void reply.status(503).send(checks);
       return;
     }
-    const problem = problemOf(explainFailure(failure, request) ?? this.unexpected(failure, request));
+    const error = explainFailure(failure, request) ?? this.unexpected(failure, request);
+    const isTooLarge = failure instanceof HttpException && failure.getStatus() === 413;
+    const problem = problemOf(error, isTooLarge ? 413 : undefined);
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
     if (problem.status === 503) reply.header('Retry-After', retryAfterSeconds);
     const { until, retryAfterMs } = problem.error.details;
