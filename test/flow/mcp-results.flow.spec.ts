@@ -1,6 +1,8 @@
 import path from 'node:path';
 import type { ResultPage } from '@intendant/contracts';
+import { catalogueCost, loadTools } from '@intendant/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HttpClient } from './http-client.js';
 import { lanes, McpAgent } from './mcp-agent.js';
 import { Stack } from './stack.js';
 
@@ -21,6 +23,28 @@ function inFence(text: string): unknown {
   const lines = text.split('\n');
   return JSON.parse(lines[lines.indexOf(`<<<outside ${marker}`) + 1] ?? '');
 }
+
+test('what tools are said to cost is what both surfaces list', async () => {
+  const { token } = await stack.agent();
+  const mcp = await McpAgent.connect(stack.url, token, '2026-07-28');
+  open.push(mcp);
+  const bytes = (tool: object) => Buffer.byteLength(JSON.stringify(tool));
+  const cost = catalogueCost((await loadTools(toolsDir, process.env)).list());
+  const { tools } = await mcp.client.listTools();
+  const listed = (await new HttpClient(() => stack.url).http('GET', '/v1/tools', token)).body.tools as {
+    name: string;
+  }[];
+  const of = <T extends { name: string }>(all: T[], name: string) => all.filter((tool) => tool.name === name);
+  for (const { name, mcp: over, http } of cost.tools) {
+    expect([name, over.bytes], 'MCP').toEqual([name, of(tools, name).map(bytes)[0]]);
+    expect([name, http.bytes], 'HTTP').toEqual([name, of(listed, name).map(bytes)[0] ?? 0]);
+  }
+  expect(cost.tools).toHaveLength(tools.length);
+  const search = await McpAgent.connect(stack.url, token, '2026-07-28', { query: '?tools=search' });
+  open.push(search);
+  const own = (await search.client.listTools()).tools;
+  expect(cost.search.bytes).toBe(own.reduce((all, tool) => all + bytes(tool), 0));
+});
 
 describe.each(lanes)('over revision %s', (lane) => {
   async function connect(query = '', as = stack.agent()) {

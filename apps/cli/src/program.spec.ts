@@ -185,20 +185,21 @@ describe('the command line', () => {
     );
     const { status, out } = await line.run(['tools', 'schema', '--cost']);
     expect(status).toBe(0);
-    expect(out).toEqual([
-      'TOOL               BYTES  TOKENS',
-      'mail.folders.list  237    ~60',
-      'orders.get         227    ~57',
-      '',
-      'NAMESPACE  TOOLS  BYTES  TOKENS',
-      'mail       1      237    ~60',
-      'orders     1      227    ~57',
-      'total      2      464    ~116',
-      '',
-      'Bytes: name, description, input and output schema as JSON. Tokens: about one for 4 bytes.',
+    const rows = out.map((line) => line.split(/ {2,}/));
+    expect(rows[0]).toEqual(['TOOL', 'MCP', 'TOKENS', 'HTTP']);
+    expect(rows.slice(5, 7).map(([name, , , http]) => [name, http])).toEqual([
+      ['mail.folders.list', '283'],
+      ['orders.get', '273'],
     ]);
+    expect(rows.slice(8, 12).map(([name, tools, , , http]) => [name, tools, http])).toEqual([
+      ['NAMESPACE', 'TOOLS', 'HTTP'],
+      ['intendant', '4', '0'],
+      ['mail', '1', '283'],
+      ['orders', '1', '273'],
+    ]);
+    expect(out.at(-1)).toMatch(/^Tokens: of MCP, about one for 4 bytes\. With \/mcp\?tools=search: ~\d+ in all\.$/);
     const [json = ''] = (await line.run(['tools', 'schema', 'tools/a.tool.yaml', '--cost', '--json'])).out;
-    expect(JSON.parse(json).total).toEqual({ name: 'total', tools: 1, bytes: 227, tokens: 57 });
+    expect(JSON.parse(json).total).toMatchObject({ name: 'total', tools: 5, http: { bytes: 273, tokens: 69 } });
     writeFileSync(path.join(directory, 'a.tool.yaml'), tool('orders.get', 'effect: reed'));
     expect(await line.run(['tools', 'schema', '--cost'])).toMatchObject({
       status: 1,

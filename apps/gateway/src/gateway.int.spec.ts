@@ -53,6 +53,24 @@ describe('the gateway', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/node_modules|\.js:|\.ts:/);
   });
 
+  it('answers a body that is too large with 413, wherever it is sent to', async () => {
+    const { body } = await gateway.call('GET', '/openapi.json', null);
+    const paths = Object.entries(body['paths'] as Record<string, object>);
+    const routes = paths.flatMap(([path, methods]) =>
+      Object.keys(methods).flatMap((method) => (method === 'get' ? [] : [[method.toUpperCase(), path] as const])),
+    );
+    expect(routes.length).toBeGreaterThan(15);
+    const large = JSON.stringify({ x: 'x'.repeat(262_144) });
+    for (const [method, path] of [...routes, ['POST', '/v1/nothing'] as const]) {
+      const answer = await gateway.call(method, path.replace(/\{\w+\}/, 'x'), keys.service, { body: large });
+      expect([path, answer.status], path).toEqual([path, path === '/v1/nothing' ? 404 : 413]);
+      if (path === '/mcp' || path === '/v1/nothing') continue;
+      const problem = { status: 413, error: { code: 'invalid_message', details: { limit: 262_144 } } };
+      expect(answer.body, path).toMatchObject(problem);
+      expect(answer.body['detail']).toMatch(/too large: 262144 bytes at most/);
+    }
+  });
+
   it('is alive and ready, and says what is missing when it is not', async () => {
     expect(await gateway.call('GET', '/livez', null)).toMatchObject({ status: 200, body: { status: 'alive' } });
     expect(await gateway.call('GET', '/readyz', null)).toMatchObject({

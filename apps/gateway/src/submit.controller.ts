@@ -31,7 +31,7 @@ export class SubmitController {
 
   @Get('tools')
   @ApiOperation({ summary: 'The tools this run may call, as a model may see them' })
-  @ApiQuery({ name: 'query', required: false, description: 'Words in the name or the description.' })
+  @ApiQuery({ name: 'query', required: false, description: 'Words, in any order, all in the name or the description.' })
   @ApiQuery({ name: 'namespace', required: false, example: 'payments' })
   @ApiOkResponse({ description: 'The tools.', schema: toolList })
   @Problems('invalid_message', 'unauthenticated', 'run_closed', 'forbidden', 'unavailable')

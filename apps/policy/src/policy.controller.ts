@@ -22,7 +22,7 @@ import {
 import { authorizeOperator, bearer, type KeyRing, type OperatorIdentity, RunTokens } from '@intendant/credentials';
 import { faultPoint } from '@intendant/runtime';
 import { Contended, Store, StoreUnavailable } from '@intendant/store';
-import { type CatalogueEntry, catalogue, type ToolRegistry } from '@intendant/tools';
+import { type CatalogueEntry, catalogue, searchCatalogue, type ToolRegistry } from '@intendant/tools';
 import { Controller, Inject } from '@nestjs/common';
 import { Admission } from './admission.js';
 import { Deferred } from './deferred.js';
@@ -152,14 +152,8 @@ export class PolicyController {
   @OnRequest(subjects.rpcTools)
   async list({ payload, headers }: RpcRequest): Promise<{ tools: CatalogueEntry[] }> {
     const session = await this.present(await this.session(headers.get('Authorization')));
-    const { query = '', namespace = '' } = readFields(payload, ['query', 'namespace']);
-    const wanted = query.toLowerCase();
-    const tools = catalogue(this.tools, session).filter(
-      (tool) =>
-        (namespace === '' || tool.name.startsWith(`${namespace}.`)) &&
-        (wanted === '' || `${tool.name} ${tool.description}`.toLowerCase().includes(wanted)),
-    );
-    return { tools };
+    const wanted = readFields(payload, ['query', 'namespace']);
+    return { tools: searchCatalogue(catalogue(this.tools, session), wanted) };
   }
 
   @OnHint(subjects.hintChanged)

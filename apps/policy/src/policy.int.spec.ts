@@ -311,6 +311,7 @@ test('the list of tools shows what the run may call', async () => {
     (await request(subjects.rpcTools, token, JSON.stringify(query))) as unknown as { tools: { name: string }[] };
   expect((await ask({})).tools.map(({ name }) => name)).toEqual(['mail.send']);
   expect((await ask({ query: 'SENDS' })).tools).toHaveLength(1);
+  expect((await ask({ query: 'sends mail' })).tools).toHaveLength(1);
   expect((await ask({ namespace: 'mai' })).tools).toEqual([]);
 });
 

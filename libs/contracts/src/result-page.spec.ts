@@ -133,6 +133,25 @@ describe('a page', () => {
     });
   });
 
+  test('of a text costs no more than its page, however long the text is', () => {
+    const text = 'Grüße, 😀 and more of this. '.repeat(300_000);
+    const intent = answered(text);
+    const best = (run: () => unknown) =>
+      Math.min(
+        ...Array.from({ length: 5 }, () => {
+          const began = performance.now();
+          run();
+          return performance.now() - began;
+        }),
+      );
+    const native = best(() => JSON.stringify(text));
+    const total = [...text].length;
+    expect(best(() => expect(pageOf(intent, {}).total).toBe(total))).toBeLessThan(4 * native);
+    const last = () =>
+      expect(pageOf(intent, { cursor: String(total - 10) }).data).toBe([...text.slice(-40)].slice(-10).join(''));
+    expect(best(last)).toBeLessThan(4 * native);
+  });
+
   test('of a text ends between characters', () => {
     const text = '😀€x'.repeat(200);
     const read = pages(answered(text, { maxBytes: 256 }));

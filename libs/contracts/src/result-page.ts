@@ -110,23 +110,36 @@ function partOfEntries(entries: readonly (readonly [string, Json])[], nameBytes:
 }
 
 function partOfText(text: string, { from, maxBytes }: Window): Part {
-  const characters = [...text];
-  within(from, characters.length);
+  const { length: total, at } = charactersOf(text, from);
+  within(from, total);
+  // A character has as many bytes as code units at least, so no page needs more of these.
+  const characters = [...text.slice(at, at + maxBytes + 1)];
   let bytes = 2;
-  let until = from;
-  while (until < characters.length) {
-    bytes += jsonBytes(characters[until] ?? '') - 2;
-    if (bytes > maxBytes && until > from) break;
-    until++;
+  let taken = 0;
+  while (taken < characters.length) {
+    bytes += jsonBytes(characters[taken] ?? '') - 2;
+    if (bytes > maxBytes && taken > 0) break;
+    taken++;
   }
-  const nextCursor = until < characters.length ? `${until}` : null;
+  const until = from + taken;
   return {
     kind: 'text',
-    data: characters.slice(from, until).join(''),
-    total: characters.length,
+    data: characters.slice(0, taken).join(''),
+    total,
     omitted: [],
-    nextCursor,
+    nextCursor: until < total ? `${until}` : null,
   };
+}
+
+/** How many characters a text has, and at which code unit the one numbered `from` begins; without a copy of the text. */
+function charactersOf(text: string, from: number): { length: number; at: number } {
+  let length = 0;
+  let at = 0;
+  for (let unit = 0; unit < text.length; unit += (text.codePointAt(unit) ?? 0) > 0xff_ff ? 2 : 1) {
+    if (length === from) at = unit;
+    length += 1;
+  }
+  return { length, at: from < length ? at : text.length };
 }
 
 function cursorOf(cursor: string | undefined): number {

@@ -7,18 +7,13 @@ import { WrongUsage } from '../errors.js';
 import { problemLine } from '../problem-line.js';
 import { type Columns, table } from '../table.js';
 
-const tools: Columns<CatalogueCost> = {
-  TOOL: (c) => c.name,
-  BYTES: (c) => c.bytes,
-  TOKENS: (c) => `~${c.tokens}`,
+const bytes: Columns<CatalogueCost> = {
+  MCP: (c) => c.mcp.bytes,
+  TOKENS: (c) => `~${c.mcp.tokens}`,
+  HTTP: (c) => c.http.bytes,
 };
-
-const namespaces: Columns<CatalogueCost> = {
-  NAMESPACE: (c) => c.name,
-  TOOLS: (c) => c.tools,
-  BYTES: (c) => c.bytes,
-  TOKENS: (c) => `~${c.tokens}`,
-};
+const tools: Columns<CatalogueCost> = { TOOL: (c) => c.name, ...bytes };
+const namespaces: Columns<CatalogueCost> = { NAMESPACE: (c) => c.name, TOOLS: (c) => c.tools, ...bytes };
 
 export function addToolsSchema(parent: Command, context: Context): void {
   parent
@@ -49,6 +44,7 @@ export function addToolsSchema(parent: Command, context: Context): void {
       context.out('');
       for (const line of table([...cost.namespaces, cost.total], namespaces, 'no tools')) context.out(line);
       context.out('');
-      context.out('Bytes: name, description, input and output schema as JSON. Tokens: about one for 4 bytes.');
+      context.out('Bytes of JSON: MCP as tools/list has them, with the tools of the server; HTTP as GET /v1/tools.');
+      context.out(`Tokens: of MCP, about one for 4 bytes. With /mcp?tools=search: ~${cost.search.tokens} in all.`);
     });
 }

@@ -6,8 +6,8 @@ import {
   textOf,
   textOfPage,
 } from '@intendant/contracts';
+import { getResult } from '@intendant/tools';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { getResult } from './own-tools.js';
 
 /**
  * A result as the answer to a `tools/call`. `isError` is said of what is over and did not happen, and of nothing else:

@@ -13,7 +13,11 @@ it.each([
   ['10.1.2.3', undefined],
   ['agents.example.com', undefined],
   ['AGENTS.example.com:443', 'https://agents.example.com'],
-  ['127.0.0.1:8080', 'http://localhost:6274'],
+  ['127.0.0.1:8080', 'http://localhost:8080'],
+  ['localhost:8080', 'http://[::1]:8080'],
+  ['127.0.0.1', 'http://127.0.0.1'],
+  ['10.1.2.3', 'https://10.1.2.3'],
+  ['127.0.0.1:8080', 'https://agents.example.com'],
   ['10.1.2.3:8080', 'http://10.1.2.3:8080'],
 ])('lets %s with the origin %s in', (host, origin) => {
   expect(() => own.check(request(host, origin))).not.toThrow();
@@ -28,6 +32,13 @@ it.each([
   ['127.0.0.1:8080', 'https://evil.example.com'],
   ['127.0.0.1:8080', 'http://10.9.9.9'],
   ['agents.example.com', 'http://localhost:3000'],
+  ['127.0.0.1:8080', 'http://localhost:3000'],
+  ['localhost:8080', 'http://localhost:6274'],
+  ['localhost:8080', 'http://localhost'],
+  ['10.1.2.3:8080', 'http://10.1.2.3:3000'],
+  ['agents.example.com', 'https://agents.example.com:8443'],
+  ['agents.example.com', 'http://agents.example.com'],
+  ['127.0.0.1:8080', 'file://127.0.0.1:8080'],
   ['127.0.0.1:8080', 'null'],
 ])('keeps %s with the origin %s out', (host, origin) => {
   expect(() => own.check(request(host, origin))).toThrow(/which is not this gateway|may not speak/);

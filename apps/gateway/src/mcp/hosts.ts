@@ -10,11 +10,11 @@ const hostShape = /^[\w.:[\]-]+$/;
  * their name was made to point here (DNS rebinding). Programs send no `Origin`, and their `Host` is what they were told.
  */
 export class Hosts {
-  readonly #own: string | null;
+  readonly #public: URL | null;
 
   /** `publicUrl`: base URL under which callers reach the gateway; null: by its address only. */
   constructor(readonly publicUrl: string | null) {
-    this.#own = publicUrl === null ? null : new URL(publicUrl).hostname;
+    this.#public = publicUrl === null ? null : new URL(publicUrl);
   }
 
   /** Base URL of the gateway, as this caller knows it. */
@@ -23,28 +23,34 @@ export class Hosts {
   }
 
   /** @throws Refusal `forbidden` */
-  check({ headers }: FastifyRequest): void {
-    const host = hostShape.test(headers.host ?? '') ? hostnameOf(`http://${headers.host}`) : null;
-    if (host === null || !(isLoopback(host) || isAddress(host) || host === this.#own)) {
+  check({ headers: { host, origin } }: FastifyRequest): void {
+    const name = hostShape.test(host ?? '') ? urlOf(`http://${host}`)?.hostname : undefined;
+    if (name === undefined || !(isLoopback(name) || isAddress(name) || name === this.#public?.hostname)) {
       throw new Refusal(
         'forbidden',
-        `The header Host names ${shown(headers.host)}, which is not this gateway. Reach it by its address, or set INTENDANT_PUBLIC_URL to the URL that callers use.`,
+        `The header Host names ${shown(host)}, which is not this gateway. Reach it by its address, or set INTENDANT_PUBLIC_URL to the URL that callers use.`,
       );
     }
-    if (headers.origin === undefined) return;
-    const origin = hostnameOf(headers.origin);
-    if (origin !== null && (origin === host || origin === this.#own || (isLoopback(origin) && isLoopback(host))))
-      return;
+    if (origin === undefined || this.isOwn(origin, `${host}`, name)) return;
     throw new Refusal(
       'forbidden',
-      `The header Origin names ${shown(headers.origin)}: pages of other sites may not speak to this gateway.`,
+      `The header Origin names ${shown(origin)}: pages of other sites, and of other ports, may not speak to this gateway.`,
     );
+  }
+
+  /** An address has no pages but those of its own port; a name has those of the public URL. */
+  private isOwn(origin: string, host: string, name: string): boolean {
+    const from = urlOf(origin);
+    if (from === null || !/^https?:$/.test(from.protocol)) return false;
+    if (from.origin === this.#public?.origin) return true;
+    const here = urlOf(`${from.protocol}//${host}`);
+    if (here === null || name === this.#public?.hostname || from.port !== here.port) return false;
+    return from.hostname === here.hostname || (isLoopback(from.hostname) && isLoopback(here.hostname));
   }
 }
 
-function hostnameOf(url: string): string | null {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  return parsed === null || parsed.hostname === '' ? null : parsed.hostname;
+function urlOf(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
 }
 
 /** No name leads to it, so none can be made to lead here. */

@@ -1,45 +1,26 @@
 import { Refusal } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
-import type { CatalogueEntry } from '@intendant/tools';
-import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
-import { answerSchema } from './answer-schema.js';
+import type { CatalogueEntry, McpTool } from '@intendant/tools';
+import type { Tool } from '@modelcontextprotocol/server';
 
 const pageSize = 50;
-
-/**
- * `idempotentHint`: the same call sent again finds the intent of the first (of the same step, or with the same
- * arguments), so nothing is done twice. What an upstream touches is not known here, so every world is an open one.
- */
-const annotations: Readonly<Record<CatalogueEntry['effect'], ToolAnnotations>> = {
-  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  write: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  destructive: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
-};
-
-/** A tool of the catalogue, as MCP lists it. */
-export function listed({ name, description, effect, inputSchema, outputSchema }: CatalogueEntry): Tool {
-  return {
-    name,
-    description,
-    inputSchema: inputSchema as Tool['inputSchema'],
-    outputSchema: answerSchema(outputSchema) as NonNullable<Tool['outputSchema']>,
-    annotations: annotations[effect],
-  };
-}
 
 export interface Page {
   readonly tools: Tool[];
   readonly nextCursor?: string;
+  /** How many follow on later pages. */
+  readonly left: number;
 }
 
 /** Tools by name, from the one after the cursor on. @throws Refusal `invalid_message` */
-export function pageOf(tools: readonly Tool[], cursor: string | undefined): Page {
+export function pageOf(tools: readonly McpTool[], cursor: string | undefined): Page {
   const after = cursor === undefined ? '' : readCursor(cursor);
   const rest = tools.filter(({ name }) => name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
   const page = rest.slice(0, pageSize);
   const last = page.at(-1);
   return {
-    tools: page,
+    tools: page as unknown as Tool[],
+    left: rest.length - page.length,
     ...(last && rest.length > pageSize && { nextCursor: Buffer.from(last.name).toString('base64url') }),
   };
 }

@@ -1,5 +1,14 @@
 import { isSettled } from '@intendant/contracts';
-import type { CatalogueEntry } from '@intendant/tools';
+import {
+  type CatalogueEntry,
+  callTool,
+  cancelIntent,
+  getIntent,
+  getResult,
+  mcpTool,
+  ownTools,
+  searchTools,
+} from '@intendant/tools';
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -15,9 +24,8 @@ import { asProtocol, type Explain } from './as-protocol.js';
 import type { Cancellations } from './cancellations.js';
 import { checkParams } from './check-params.js';
 import { completeErrors } from './complete-errors.js';
-import { listed, namespacesOf, pageOf } from './listed-tools.js';
+import { namespacesOf, pageOf } from './listed-tools.js';
 import { withoutOutside } from './outside.js';
-import { callTool, cancelIntent, getIntent, getResult, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
 import { declaresTasks, serveTasks, taskCreated, tasksExtension } from './tasks.js';
@@ -43,7 +51,6 @@ export interface McpRequest {
 }
 
 const stepKey = 'intendant/stepId';
-const mostFound = 50;
 /** Those of the revisions that the SDK speaks whose messages come one at a time. */
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'];
 const instructions = [
@@ -98,8 +105,9 @@ async function list(calls: AgentCalls, { caller, view }: McpRequest, cursor: str
   const catalogue = view.search ? [] : await calls.tools(caller, view.namespace ? { namespace: view.namespace } : {});
   const own = view.search ? [...ownTools, callTool] : ownTools;
   const names = new Set(own.map(({ name }) => name));
-  const others = catalogue.filter(({ name }) => !names.has(name)).map(listed);
-  return { ...pageOf([...own, ...others], cursor) };
+  const others = catalogue.filter(({ name }) => !names.has(name)).map(mcpTool);
+  const { left: _, ...page } = pageOf([...own, ...others], cursor);
+  return page;
 }
 
 async function call(
@@ -128,8 +136,9 @@ async function call(
   };
   try {
     if (name === searchTools.name) {
-      const filter = readArguments(searchTools, args, { query: 'string', namespace: 'string' });
-      return answerOfData(found(await calls.tools(caller, filter), filter));
+      const wanted = readArguments(searchTools, args, { query: 'string', namespace: 'string', cursor: 'string' });
+      const { cursor, ...filter } = wanted;
+      return answerOfData(found(await calls.tools(caller, filter), filter, cursor));
     }
     if (name === getIntent.name || name === cancelIntent.name) {
       const { intentId = '', wait = 0 } = readArguments(getIntent, args, { intentId: 'string', wait: 'number' });
@@ -159,15 +168,13 @@ async function call(
 function found(
   tools: readonly CatalogueEntry[],
   { query, namespace }: FieldsOf<{ query: 'string'; namespace: 'string' }>,
+  cursor: string | undefined,
 ) {
-  const namespaces = namespacesOf(tools);
-  if (query === undefined && namespace === undefined) return { namespaces, tools: [], total: tools.length };
-  const shown = tools.slice(0, mostFound);
-  const note =
-    shown.length < tools.length
-      ? { note: `Showing ${shown.length} of ${tools.length}, by name; narrow with query or namespace.` }
-      : {};
-  return { namespaces, tools: shown.map(listed), total: tools.length, ...note };
+  const [namespaces, total] = [namespacesOf(tools), tools.length];
+  if (query === undefined && namespace === undefined) return { namespaces, tools: [], total };
+  const { left, ...page } = pageOf(tools.map(mcpTool), cursor);
+  const note = `${left} more, by name: go on with cursor "${page.nextCursor}", or narrow with query or namespace.`;
+  return { namespaces, total, ...page, ...(left > 0 && { note }) };
 }
 
 /** A trace may also come with the message (SEP-414). */

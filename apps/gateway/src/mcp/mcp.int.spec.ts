@@ -114,6 +114,23 @@ describe('the MCP endpoint', () => {
     expect(wrong.body.error).toMatchObject({ code: -32_602, data: { error: { code: 'invalid_message' } } });
   });
 
+  it('finds as many tools as there are, by pages, and says how to go on', async () => {
+    const seen: string[] = [];
+    for (let cursor: string | undefined, left = 120; left > 0; left -= 50) {
+      const args = { query: 'one of many', ...(cursor !== undefined && { cursor }) };
+      const search = { ...call, params: { name: 'intendant.tools.search', arguments: args } };
+      const { structuredContent } = (await post(search)).body.result;
+      seen.push(...structuredContent.tools.map(({ name }: { name: string }) => name));
+      expect(structuredContent.total).toBe(120);
+      cursor = structuredContent.nextCursor;
+      const more = left > 50 ? `${left - 50} more, by name: go on with cursor "${cursor}", or narrow` : undefined;
+      expect(structuredContent.note?.slice(0, more?.length)).toBe(more);
+    }
+    expect(seen).toEqual(names);
+    const wrong = { ...call, params: { name: 'intendant.tools.search', arguments: { query: 'one', cursor: '!' } } };
+    expect((await post(wrong)).body.error).toMatchObject({ data: { error: { code: 'invalid_message' } } });
+  });
+
   it('says of whoever has no good run token what is needed, and where that is described', async () => {
     const before = submits.length;
     const none = await post(call, { credential: null });
@@ -125,6 +142,9 @@ describe('the MCP endpoint', () => {
       resource: `${gateway.url}/mcp`,
       bearer_methods_supported: ['header'],
     });
+    // Of the server as a whole (RFC 9728, section 3.3: the resource is that whose document was asked for).
+    const root = await fetch(`${gateway.url}/.well-known/oauth-protected-resource`);
+    expect(await root.json()).toMatchObject({ resource: `${gateway.url}/`, bearer_methods_supported: ['header'] });
     expect(none.body).toMatchObject({
       jsonrpc: '2.0',
       id: null,

@@ -1,6 +1,6 @@
 import { Refusal } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
-import type { Tool } from '@modelcontextprotocol/server';
+import type { McpTool } from '@intendant/tools';
 
 interface Kinds {
   readonly string: string;
@@ -11,8 +11,8 @@ type Shape = Readonly<Record<string, keyof Kinds>>;
 export type FieldsOf<S extends Shape> = { readonly [K in keyof S]?: Kinds[S[K]] };
 
 /** Arguments of a tool of the server's own. @throws Refusal `invalid_arguments` with every problem */
-export function readArguments<S extends Shape>(tool: Tool, args: object, shape: S): FieldsOf<S> {
-  const required = new Set(tool.inputSchema.required ?? []);
+export function readArguments<S extends Shape>(tool: McpTool, args: object, shape: S): FieldsOf<S> {
+  const required = new Set([tool.inputSchema['required'] ?? []].flat());
   const problems = [
     ...Object.entries(shape).flatMap(([name, kind]) => {
       const value = (args as Record<string, unknown>)[name];

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@intendant/intent';
-import type { Tool } from '@modelcontextprotocol/server';
 import { answerSchema } from './answer-schema.js';
+import type { McpAnnotations, McpTool } from './mcp-tool.js';
 
 const intentId: JsonObject = {
   type: 'string',
@@ -18,28 +18,29 @@ const looksHere = { readOnlyHint: true, destructiveHint: false, idempotentHint: 
 function tool(
   name: string,
   description: string,
-  annotations: Tool['annotations'],
+  annotations: McpAnnotations,
   required: string[],
   properties: JsonObject,
   outputSchema: JsonObject,
-): Tool {
+): McpTool {
   return {
     name,
     description,
     annotations,
-    inputSchema: { type: 'object', additionalProperties: false, required, properties } as Tool['inputSchema'],
-    outputSchema: outputSchema as NonNullable<Tool['outputSchema']>,
+    inputSchema: { type: 'object', additionalProperties: false, required, properties },
+    outputSchema,
   };
 }
 
 export const searchTools = tool(
   'intendant.tools.search',
-  'The tools of this run with their schemas, by namespace or by words in their names and descriptions. Without arguments: the namespaces and how many tools each has. Not for data of other systems: call the tools for that.',
+  'The tools of this run with their schemas, by namespace or by words in their names and descriptions, 50 at a time. Without arguments: the namespaces and how many tools each has. Not for data of other systems: call the tools for that.',
   looksHere,
   [],
   {
-    query: { type: 'string', maxLength: 200, description: 'Words in the name or the description.' },
+    query: { type: 'string', maxLength: 200, description: 'Words, in any order, all in the name or the description.' },
     namespace: { type: 'string', pattern: '^[a-z][a-z0-9_.]{0,63}$', description: 'First words of names: payments' },
+    cursor: { type: 'string', description: 'nextCursor of the answer before.' },
   },
   {
     type: 'object',
@@ -48,6 +49,8 @@ export const searchTools = tool(
       namespaces: { type: 'array', items: { type: 'object' } },
       tools: { type: 'array', items: { type: 'object' } },
       total: { type: 'integer' },
+      nextCursor: { type: 'string' },
+      note: { type: 'string' },
     },
   },
 );
@@ -110,4 +113,5 @@ export const cancelIntent = tool(
   answerSchema(null),
 );
 
-export const ownTools: readonly Tool[] = [searchTools, getIntent, getResult, cancelIntent];
+/** Tools of the MCP server's own, which every run has. */
+export const ownTools: readonly McpTool[] = [searchTools, getIntent, getResult, cancelIntent];
