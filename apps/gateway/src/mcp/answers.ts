@@ -1,4 +1,4 @@
-import { type ErrorObject, type IntentResult, isSettled, textOf } from '@intendant/contracts';
+import { type ErrorObject, type IntentResult, isSettled, replayedNote, textOf } from '@intendant/contracts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
 /**
@@ -7,12 +7,12 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
  */
 export function answerOf(result: IntentResult): CallToolResult {
   const summary = result.summary ?? (result.error === null ? stillOpen(result) : null);
-  const sentence = result.error?.message ?? summary;
+  const sentences = [...(result.replayed ? [replayedNote] : []), result.error?.message ?? summary];
   const told = { ...result, summary };
   return {
     content: result.untrusted
       ? [text(textOf(told))]
-      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
+      : [...sentences.filter((each) => each !== null), JSON.stringify(told)].map(text),
     structuredContent: { ...told },
     isError: result.error !== null && result.outcome === 'not_executed',
   };

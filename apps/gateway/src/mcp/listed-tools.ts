@@ -7,8 +7,8 @@ import { answerSchema } from './answer-schema.js';
 const pageSize = 50;
 
 /**
- * `idempotentHint`: the same call sent again finds the intent of the first (of the same step, or with the same
- * arguments), so nothing is done twice. What an upstream touches is not known here, so every world is an open one.
+ * `idempotentHint`: the same call sent again (of the same step, or with the same arguments) finds the intent of the
+ * first where that may have had an effect, so nothing is done twice. What an upstream touches is not known here, so every world is an open one.
  */
 const annotations: Readonly<Record<CatalogueEntry['effect'], ToolAnnotations>> = {
   read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
