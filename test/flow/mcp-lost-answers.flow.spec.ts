@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Agent } from './clients.js';
 import { McpAgent } from './mcp-agent.js';
 import { Stack } from './stack.js';
@@ -7,6 +7,9 @@ let stack: Stack;
 const open: McpAgent[] = [];
 beforeAll(async () => {
   stack = await Stack.start({ services: ['outbox-relay', 'dispatcher', 'reconciler', 'gateway'] });
+});
+afterEach(async () => {
+  await Promise.all(stack.services.filter(({ name }) => name === 'policy').map((policy) => policy.stop()));
 });
 afterAll(async () => {
   await Promise.all(open.map((each) => each.close()));
@@ -29,28 +32,31 @@ async function connect(agent: Agent, headers: Record<string, string> = {}) {
   return mcp;
 }
 
-test.each(['kill', 'pause'])('a policy service that ends (%s) between recording and answering', async (how) => {
-  const agent = await stack.agent();
-  const lost = await stack.launch('policy', `policy.before_reply:1:${how}`);
-  const hasty = await connect(agent, { prefer: 'wait=0' });
-  const patient = await connect(agent);
-  const args = { ref: agent.runId };
+test.each(['kill', 'pause'])(
+  'a policy service that ends (%s) between recording and answering',
+  async (how) => {
+    const agent = await stack.agent();
+    const lost = await stack.launch('policy', `policy.before_reply:1:${how}`);
+    const hasty = await connect(agent, { prefer: 'wait=0' });
+    const patient = await connect(agent);
+    const args = { ref: agent.runId };
 
-  const unclear = await hasty.call('effects.keyed', args, { stepId: 'toolu_1' });
-  expect(await effectsOf(agent)).toBe(1);
-  expect(unclear).toMatchObject({
-    isError: false,
-    result: { outcome: 'unknown' },
-    error: { code: 'outcome_unknown', retryable: false, details: { stepId: 'toolu_1', runId: agent.runId } },
-  });
-  expect(unclear.texts[0]).toMatch(/may have happened, or happen yet.*Do not make this call again/s);
+    const unclear = await hasty.call('effects.keyed', args, { stepId: 'toolu_1' });
+    expect(await effectsOf(agent)).toBe(1);
+    expect(unclear).toMatchObject({
+      isError: false,
+      result: { outcome: 'unknown' },
+      error: { code: 'outcome_unknown', retryable: false, details: { stepId: 'toolu_1', runId: agent.runId } },
+    });
+    expect(unclear.texts[0]).toMatch(/may have happened, or happen yet.*Do not make this call again/s);
 
-  // Who waits longer is told by whoever answers again.
-  const waiting = patient.call('effects.keyed', args, { stepId: 'toolu_1' });
-  if (how === 'kill') await lost.ended;
-  const back = how === 'kill' ? await stack.launch('policy') : lost;
-  back.kill('SIGCONT');
-  expect(await waiting).toMatchObject({ isError: false, result: { status: 'committed', outcome: 'executed' } });
-  expect(await effectsOf(agent)).toBe(1);
-  await back.stop();
-});
+    // Who waits longer is told by whoever answers again.
+    const waiting = patient.call('effects.keyed', args, { stepId: 'toolu_1' });
+    if (how === 'kill') await lost.ended;
+    const back = how === 'kill' ? await stack.launch('policy') : lost;
+    back.kill('SIGCONT');
+    expect(await waiting).toMatchObject({ isError: false, result: { status: 'committed', outcome: 'executed' } });
+    expect(await effectsOf(agent)).toBe(1);
+  },
+  90_000,
+);

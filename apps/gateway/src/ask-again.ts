@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@intendant/bus';
 import { Refusal } from '@intendant/contracts';
 import { ask, type Question } from './ask.js';
+import { overBefore } from './call-again.js';
 
 /** How long one answer is waited for, in ms; it usually takes a few. */
 const answerMs = 5_000;
@@ -34,7 +35,8 @@ export async function submitUntilClear<T>(
       const timeoutMs = Math.max(1, Math.min(answerMs, until - performance.now()));
       return await ask<T>(bus, subject, { ...question, timeoutMs });
     } catch (failure) {
-      if (!mayBeHeard && isClear(failure)) throw failure;
+      // A call that was over before is not made by whoever is still at it.
+      if (overBefore(failure) !== null || (!mayBeHeard && isClear(failure))) throw failure;
       mayBeHeard ||= !isUnheard(failure);
       if (signal.aborted || performance.now() + pauseMs >= until) throw mayBeHeard ? new Unclear() : failure;
     }

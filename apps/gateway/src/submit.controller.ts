@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ask } from './ask.js';
 import { Authentication } from './authentication.js';
 import { rawBody } from './body-parsers.js';
+import { callAgain } from './call-again.js';
 import { forwarded } from './forwarded.js';
 import { ForAgents, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { toolIntent, toolList } from './openapi-schemas.js';
@@ -45,7 +46,8 @@ export class SubmitController {
   @RouteConfig(rawBody)
   @ApiOperation({
     summary: 'Propose one call of one tool',
-    description: 'The same step and arguments sent again are answered from the first intent; nothing runs twice.',
+    description:
+      'The same step and arguments sent again are answered from the first intent; no effect happens twice. Without a step the same call is made again once it is over and only read, or did nothing.',
   })
   @ApiHeader({ name: 'traceparent', required: false, description: 'W3C trace context.' })
   @ApiHeader({
@@ -65,11 +67,15 @@ export class SubmitController {
       throw new Refusal('invalid_message', 'There is no body: send a ToolIntent as application/json.');
     }
     const wait = preferredWait(request, reply);
-    const result = await ask<IntentResult>(this.bus, subjects.rpcSubmit, {
-      payload: request.body,
-      headers: { ...forwarded(request), ...stepOf(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) },
-      timeoutMs: wait * 1_000 + admissionMs,
-    });
+    const payload = request.body;
+    const headers = { ...forwarded(request), ...stepOf(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) };
+    const result = await callAgain(
+      () => request.raw.socket.destroyed,
+      (after) =>
+        ask<IntentResult>(this.bus, subjects.rpcSubmit, {
+          ...{ payload, headers: { ...headers, ...after }, timeoutMs: wait * 1_000 + admissionMs },
+        }),
+    );
     return answerSubmit(reply, result);
   }
 }

@@ -5,16 +5,15 @@ import { pauseOver } from '@intendant/policy';
 import type { Run, Store } from '@intendant/store';
 import {
   dropTrustedFields,
-  fingerprint,
-  intentKey,
   mayCall,
   readToolIntent,
   type ToolIntentMessage,
   type ToolRegistry,
 } from '@intendant/tools';
 import { checkArguments, checkSandbox, findTool } from './check-proposed.js';
+import { EarlierCalls } from './earlier-calls.js';
 import { ProposedCall, RunChanged } from './proposed-call.js';
-import { conflict, contended, overloaded, paused, runClosed } from './refusals.js';
+import { conflict, contended, overBefore, overloaded, paused, runClosed } from './refusals.js';
 import type { WrittenRules } from './written-rules.js';
 
 /** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
@@ -34,16 +33,25 @@ export interface Circumstances {
   readonly answered: boolean;
   /** The step as the runtime says it beside the message; null: only there, if anywhere. */
   readonly stepId?: string | null;
+  /**
+   * For a call without a step: id of the newest intent of the same call that its caller knows to be over, so that the same
+   * request heard twice does not make it twice. `none`: the caller knows of none. Null: whatever there is, is known.
+   */
+  readonly after?: string | null;
 }
 
 /** From a message and a verified session to a recorded intent, in one straight line. */
 export class Admission {
+  private readonly earlier: EarlierCalls;
+
   constructor(
     private readonly store: Store,
     private readonly tools: ToolRegistry,
     private readonly written: WrittenRules,
     private readonly seals: Seals,
-  ) {}
+  ) {
+    this.earlier = new EarlierCalls(store, tools);
+  }
 
   /**
    * Whoever is not `answered` would not hear that the tool is paused: the intent is recorded, and waits.
@@ -77,12 +85,24 @@ export class Admission {
     try {
       call = await this.mayBegin(run, session, message, circumstances);
     } catch (refusal) {
-      return this.recordedBefore(session, message, refusal);
+      return this.recordedBefore(session, message, circumstances, refusal);
     }
     const result = await this.store.door.execute(call.toRecord());
-    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
+    if (result.kind === 'accepted') return { intent: result.intent, replayed: false };
+    if (result.kind === 'unchanged') return this.repeated(call, result.intent, circumstances);
     if (result.reason === 'run_closed') throw runClosed();
-    return this.recordedBefore(session, message, conflict(message, result.intent));
+    return this.recordedBefore(session, message, circumstances, conflict(message, result.intent));
+  }
+
+  /** The same call again: answered from before, or made once more. @throws Refusal */
+  private async repeated(call: ProposedCall, first: Intent, { answered, after }: Circumstances): Promise<Admitted> {
+    const { intent, isOver, times } = await this.earlier.newestAfter(first, answered);
+    if (isOver && after === 'none') throw overBefore(intent);
+    // Where another one is named than the newest, somebody has made it again since.
+    if (!isOver || (after ?? intent.proposal.intentId) !== intent.proposal.intentId) return { intent, replayed: true };
+    const result = await this.store.door.execute(call.again(times).toRecord());
+    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
+    throw result.reason === 'run_closed' ? runClosed() : contended();
   }
 
   /** @throws Refusal where nothing new may be recorded, as things are now */
@@ -123,15 +143,16 @@ export class Admission {
    * Where nothing new is recorded, what was recorded before is told when it is asked for again, whatever its tool, its run
    * or the rules have become since. @throws otherwise
    */
-  private async recordedBefore(session: Session, message: ToolIntentMessage, otherwise: unknown): Promise<Admitted> {
+  private async recordedBefore(
+    session: Session,
+    message: ToolIntentMessage,
+    { answered }: Circumstances,
+    otherwise: unknown,
+  ): Promise<Admitted> {
     if (!(otherwise instanceof Refusal)) throw otherwise;
-    const without = (injected: object) => dropTrustedFields(message.args, Object.keys(injected)).args;
-    const key = intentKey(session, message, without(this.tools.get(message.tool)?.inject ?? {}));
-    const intent = await this.store.intents.findByKey(key);
-    // What was the runtime's to say then may be the model's now, and the other way round.
-    const isSame = intent && fingerprint(without(intent.proposal.injected)) === intent.proposal.fingerprint;
-    if (isSame) return { intent, replayed: true };
-    throw otherwise;
+    const before = await this.earlier.find(session, message, answered);
+    if (before === null || before.isOver) throw otherwise;
+    return { intent: before.intent, replayed: true };
   }
 }
 

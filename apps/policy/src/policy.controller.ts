@@ -12,6 +12,7 @@ import {
   type ErrorObject,
   type Grant,
   type IntentResult,
+  intentIdPattern,
   type Pause,
   Refusal,
   readIds,
@@ -64,6 +65,7 @@ export class PolicyController {
         traceparent: readTraceparent(headers.get('traceparent')),
         answered: true,
         stepId: stepBeside(headers),
+        after: afterWhich(headers),
       }),
     );
     faultPoint('policy.before_reply');
@@ -183,6 +185,14 @@ export class PolicyController {
 /** The step as the runtime says it beside a message, by whatever way it comes. */
 function stepBeside(headers: MessageHeaders): string | null {
   return headers.get('Intendant-Step') ?? null;
+}
+
+/** After which intent of the same call a call without a step is made. @throws Refusal `invalid_message` */
+function afterWhich(headers: MessageHeaders): string | null {
+  const named = headers.get('Intendant-After');
+  if (named === undefined) return null;
+  if (named === 'none' || intentIdPattern.test(named)) return named;
+  throw new Refusal('invalid_message', 'The header Intendant-After must be none, or the id of an intent.');
 }
 
 /** A database that is away is told as what it is: nothing is known to be recorded, and sending again is safe. */

@@ -28,7 +28,7 @@ export function paused(tool: ToolDefinition, { reason, since, until }: Pause): R
   const end = until === null ? 'Nobody has said for how long' : `It ends at ${until}`;
   return new Refusal(
     'paused',
-    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; send the same step again later, and do not look for another way to do it.`,
+    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; make the same call again later, and do not look for another way to do it.`,
     { reason, since, until },
   );
 }
@@ -38,6 +38,15 @@ export function conflict({ tool, stepId }: ToolIntentMessage, earlier: Intent | 
     'idempotency_conflict',
     `Step ${stepId ?? '(none)'} already called ${tool} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
     { intentId: earlier?.proposal.intentId ?? null },
+  );
+}
+
+/** To a caller who has not said that it knows. */
+export function overBefore({ proposal: { tool, intentId } }: Intent): Refusal {
+  return new Refusal(
+    'conflict',
+    `The same call of ${tool} was made before and is over (intent ${intentId}). Nothing was recorded; whoever wants it again says after which (Intendant-After: ${intentId}).`,
+    { after: intentId },
   );
 }
 

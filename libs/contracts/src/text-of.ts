@@ -19,18 +19,18 @@ const advice: Readonly<Record<NextAction, string>> = {
   stop: 'Do not call it again.',
 };
 
+/** Said of an answer that is `replayed`: whoever takes it for a new one believes something that was true then. */
+export const replayedNote = 'This is the answer of the same call made earlier; it was not made again.';
+
 /**
  * A result as text for a model: what is known and what to do first, then the data as JSON. What was written outside, in
  * data or in an error, stands between fences that it cannot forge.
  */
 export function textOf(result: IntentResult): string {
   const { tool, status, outcome, intentId, replayed, sandbox, data, summary, error, untrusted } = result;
-  const notes = [
-    `intent ${intentId}`,
-    ...(replayed ? ['answered from the first call'] : []),
-    ...(sandbox ? ['in the sandbox: nothing real'] : []),
-  ];
+  const notes = [`intent ${intentId}`, ...(sandbox ? ['in the sandbox: nothing real'] : [])];
   const lines = [`${tool}: ${status}, ${known[outcome]} (${notes.join('; ')}).`];
+  if (replayed) lines.push(replayedNote);
   if (error) lines.push(...errorLines(error, untrusted === true));
   if (summary !== null) lines.push(summary);
   if (result.handle !== null) lines.push(`Handle: ${result.handle}`);

@@ -57,6 +57,21 @@ describe('the failure an agent reads', () => {
     expect(failure.details).toEqual({ cause: 'request_mapping', attempts: 1 });
   });
 
+  it.each([
+    ['request_mapping', false, keyed, 'Correct the arguments under a new step, or', 'Correct the arguments, or'],
+    ['state_changed', false, keyed, 'and propose it under a new step; a', 'and propose it again; a'],
+    ['connect_refused', true, keyed, 'try again later under a new step.', 'try again later.'],
+    ['call_timeout', true, read, 'try again later under a new step.', 'try again later.'],
+  ])('for %s speaks of a new step only to a caller that has steps', (cause, transient, terms, withStep, without) => {
+    const { intent } = sending(terms);
+    if (!intent) throw new Error('no intent');
+    const told = (stepId: string | null) =>
+      failureOf(cause, 'said why', transient, { ...intent, proposal: { ...intent.proposal, stepId } }).message;
+    expect(told('s1')).toContain(withStep);
+    expect(told(null)).toContain(without);
+    expect(told(null)).not.toContain('step');
+  });
+
   it('names the tool, the cause and the number of attempts', () => {
     const { intent } = sending();
     if (!intent) throw new Error('no intent');

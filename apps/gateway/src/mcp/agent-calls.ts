@@ -14,6 +14,7 @@ import type { Store } from '@intendant/store';
 import type { CatalogueEntry } from '@intendant/tools';
 import { ask } from '../ask.js';
 import { submitUntilClear, Unclear } from '../ask-again.js';
+import { callAgain } from '../call-again.js';
 import { intentAfter } from '../command-answer.js';
 import { readPage } from '../read-page.js';
 import { visibleIntent } from '../tenants.js';
@@ -66,10 +67,15 @@ export class AgentCalls {
    */
   async submit({ headers, session }: McpCaller, message: ToolCall, waiting: Waiting): Promise<IntentResult> {
     const began = performance.now();
-    const question = { payload: JSON.stringify(message), headers };
+    const payload = JSON.stringify(message);
     const within = Math.max(waiting.ms, admissionMs);
-    const result = await submitUntilClear<IntentResult>(
-      ...([this.bus, subjects.rpcSubmit, question, within, waiting.signal] as const),
+    const result = await callAgain(
+      () => waiting.signal.aborted,
+      (after) => {
+        const question = { payload, headers: { ...headers, ...after } };
+        const leftMs = within - (performance.now() - began);
+        return submitUntilClear<IntentResult>(this.bus, subjects.rpcSubmit, question, leftMs, waiting.signal);
+      },
     ).catch((failure) => {
       throw failure instanceof Unclear ? nobodyKnows(message, session) : failure;
     });

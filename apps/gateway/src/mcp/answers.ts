@@ -3,6 +3,7 @@ import {
   type IntentResult,
   isSettled,
   type ResultPage,
+  replayedNote,
   textOf,
   textOfPage,
 } from '@intendant/contracts';
@@ -16,12 +17,15 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 export function answerOf(result: IntentResult): CallToolResult {
   const shown = result.handle === null ? result.summary : `${result.summary} Call ${getResult.name} with it.`;
   const said = result.error?.message ?? shown;
-  const sentence = said === null || isSettled(result.status) ? said : `${said} ${howToAsk}`;
+  const sentences = [
+    ...(result.replayed ? [replayedNote] : []),
+    said === null || isSettled(result.status) ? said : `${said} ${howToAsk}`,
+  ];
   const told = { ...result, summary: shown };
   return {
     content: result.untrusted
       ? [text(isSettled(result.status) ? textOf(told) : `${textOf(told)}\n${howToAsk}`)]
-      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
+      : [...sentences.filter((each) => each !== null), JSON.stringify(told)].map(text),
     structuredContent: { ...told },
     isError: result.error !== null && result.outcome === 'not_executed',
   };

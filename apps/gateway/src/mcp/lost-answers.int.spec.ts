@@ -15,6 +15,8 @@ const refuse = (...of: ConstructorParameters<typeof Refusal>) => {
   throw new Refusal(...of);
 };
 
+const over = () => refuse('conflict', 'The same call was made before and is over.', { after: recorded.intentId });
+
 /** What a policy service says, each time it is asked about a call; the last for ever. */
 const scripts: Record<string, (() => unknown)[]> = {
   recorded: [() => recorded],
@@ -34,6 +36,9 @@ const scripts: Record<string, (() => unknown)[]> = {
     () => refuse('unavailable', 'The store did not answer.'),
     () => refuse('unauthenticated', 'Over.'),
   ],
+  silentThenOver: [() => never, () => over(), () => recorded],
+  overThenSilent: [() => over(), () => never, () => recorded],
+  overAndSilent: [() => over(), () => never],
   refused: [() => refuse('rate_limited', 'Too many calls.')],
   overloaded: [() => refuse('unavailable', 'Too much is waiting.', { recorded: false })],
 };
@@ -130,6 +135,21 @@ describe('a call over MCP whose submit gets no answer', () => {
       expect(text).not.toMatch(/safe|retry/);
     }
     expect(answers.at(-1).result.content[0].text).toContain('step-of-expiredAfterwards');
+  });
+
+  it.concurrent('is made again after the one that was over, once, however often it has to be asked', async () => {
+    const scripts = ['silentThenOver', 'overThenSilent', 'overAndSilent'];
+    const [one, other, unclear] = await Promise.all(scripts.map((script) => call(script)));
+    for (const { result } of [one, other]) {
+      expect(result).toMatchObject({ isError: false, structuredContent: { status: 'committed' } });
+    }
+    expect(unclear.result).toMatchObject({ isError: false, structuredContent: { outcome: 'unknown' } });
+    const after = (requests: readonly RpcRequest[] = []) =>
+      requests.map(({ headers }) => headers.get('Intendant-After'));
+    const { intentId } = recorded;
+    expect(after(asked['silentThenOver'])).toEqual(['none', 'none', intentId]);
+    expect(after(asked['overThenSilent'])).toEqual(['none', intentId, intentId]);
+    expect(new Set(after(asked['overAndSilent']).slice(1))).toEqual(new Set([intentId]));
   });
 
   it.concurrent('is an error where it is certain that nothing was recorded', async () => {

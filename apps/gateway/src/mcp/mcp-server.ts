@@ -54,7 +54,7 @@ const stepKey = 'intendant/stepId';
 /** Those of the revisions that the SDK speaks whose messages come one at a time. */
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'];
 const instructions = [
-  'Calls go through Intendant: each takes effect at most once, and the same call sent again is answered from the first.',
+  'Calls go through Intendant, and each takes effect at most once: sent again, it is answered from the first, unless that only read or did nothing.',
   'Read status and outcome of an answer. A call that is still being worked on, waits for a person, or has an unknown outcome is not failed: do not repeat it in other words; ask intendant.intent.get about its intentId.',
 ].join(' ');
 
