@@ -67,7 +67,8 @@ test('the examples in TypeScript do what the page says, with the client as it is
   const events = ['recorded', 'authorized', 'attempt_started', 'committed'];
   const expected = [
     ...['true', 'committed executed', 'invalid_arguments fix_arguments', 'true'],
-    expect.stringMatching(/^\{"status":"committed","outcome":"executed","data":\{"effect_id"/),
+    ...[expect.stringMatching(/^effects\.keyed: committed, it happened /), expect.stringMatching(/^\{"effect_id":/)],
+    'text true',
     ...[...events, ...events].map((type) => `${type} true`),
   ];
   expect((await run(process.execPath, [program])).trim().split('\n')).toEqual(expected);
