@@ -57,6 +57,17 @@ test('a run is opened, used, followed and closed', async () => {
   await expect(run.call('effects.keyed', { ref: 'late' })).rejects.toMatchObject({ code: 'run_closed' });
 });
 
+test('a run is opened with everything that its type has', async () => {
+  const run = await new Intendant({ url: stack.url, serviceKey }).openRun({
+    ...{ user: 'ada', permissions: ['*'], profile: 'batch', phase: 'resolve', ttl: '30m', sandbox: false },
+    budgets: { calls: 5, mutating: 4, destructive: 3, cost: 2.5, wallClock: '10m' },
+    restrict: [{ tools: ['effects.*'], allow: 'args.ref == "mine"', message: 'Only mine.' }],
+  });
+  expect(run.opened.budgets).toEqual({ calls: 5, mutating: 4, destructive: 3, cost: 2.5, wallClockSeconds: 600 });
+  expect(await run.call('effects.keyed', { ref: 'others' })).toMatchObject({ status: 'denied' });
+  expect(await run.call('effects.keyed', { ref: 'mine' })).toMatchObject({ status: 'committed' });
+});
+
 test('what was not recorded is an error that says what to do; what was is a result', async () => {
   const run = await openRun();
   const wrong = run.call('effects.keyed', { reff: 'x' });

@@ -67,7 +67,11 @@ export interface IntentResult<Data = unknown> {
     readonly given: number;
   };
   /** Evidence that came too late to change the status silently. */
-  readonly corrections?: readonly { readonly finding: string; readonly breach: string | null }[];
+  readonly corrections?: readonly {
+    readonly finding: 'executed' | 'partial_effect' | 'second_effect';
+    /** The declaration that the upstream broke. */
+    readonly breach: 'max_processing' | null;
+  }[];
 }
 
 /** A part of what a tool answered. */
@@ -118,7 +122,8 @@ export interface NewRun {
     readonly cost?: number;
     readonly wallClock?: string;
   };
-  readonly restrictions?: readonly {
+  /** Bounds of the arguments of some tools; `allow` is CEL. */
+  readonly restrict?: readonly {
     readonly tools: readonly string[];
     readonly allow: string;
     readonly message: string;
