@@ -87,17 +87,14 @@ export const agentResult = object(
     corrections: {
       type: 'array',
       description: 'Evidence that came too late to change the status silently; there only where there is any.',
-      items: {
-        type: 'object',
-        properties: {
-          finding: { type: 'string', enum: ['executed', 'partial_effect', 'second_effect'] },
-          breach: {
-            type: ['string', 'null'],
-            enum: ['max_processing', null],
-            description: 'The declaration that the upstream broke.',
-          },
+      items: object({
+        finding: { type: 'string', enum: ['executed', 'partial_effect', 'second_effect'] },
+        breach: {
+          type: ['string', 'null'],
+          enum: ['max_processing', null],
+          description: 'The declaration that the upstream broke.',
         },
-      },
+      }),
     },
   },
 );
