@@ -3,6 +3,7 @@ import {
   type Decision,
   type In,
   type Intent,
+  isFinished,
   keepsKey,
   type LookupAnswer,
   type Terms,
@@ -86,6 +87,10 @@ export class Simulation {
     this.lag = 0;
     this.story.push({ at: this.now, who: 'log', what: told(command) });
     const { intent, entries, decision } = step(this.decide, command, this.intent, this.log, at);
+    if (entries.length > 0 && this.promised !== 'nothing') {
+      const types = this.log.map(({ event }) => event.type);
+      demand(!isFinished(types, this.terms.effect), 'I12', `${entries[0]?.event.type} came after the last word`);
+    }
     this.intent = intent;
     this.last = decision;
     this.log.push(...entries);

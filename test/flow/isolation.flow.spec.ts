@@ -71,6 +71,7 @@ const routes: Readonly<Record<string, (of: Victim) => Attempt[]>> = {
     mcpMessage('tools/list', {}),
     mcpMessage('tools/call', { name: 'intendant.intent.get', arguments: { intentId: settled } }),
     mcpMessage('tools/call', { name: 'intendant.intent.cancel', arguments: { intentId: waiting } }),
+    mcpMessage('tools/call', { name: 'intendant.result.get', arguments: { handle: `res_${settled}` } }),
   ],
   'GET /v1/tools': () => [{ foreign: 'own' }],
   'POST /v1/intents': () => [{ body: call(), foreign: 'own' }],

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Refusal } from '@intendant/contracts';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from './authentication.js';
-import type { Entry, Feed } from './feeds.js';
+import type { Entry, Feed, Prospect } from './feeds.js';
+import { StreamPlaces } from './stream-places.js';
 
-/** Streams that one process keeps open, and those of one run among them. */
-const mostStreams = 5_000;
-const mostOfRun = 32;
 /** Something is sent at least this often, so that both sides notice when the other one is gone. In ms. */
 const heartbeatMs = 15_000;
 /** A client that takes nothing for this long is cut off, in ms. */
@@ -34,23 +31,20 @@ export function lastEventId({ headers }: FastifyRequest): string | undefined {
 @Injectable()
 export class EventStreams implements OnModuleDestroy {
   private readonly open = new Set<Outlet>();
+  private readonly places = new StreamPlaces();
 
-  /** Tells all of it until it is over, the reader's token expires, or the client is gone. @throws Refusal */
+  /** Tells all of it until nothing but a correction can follow, the reader's token expires, or the client is gone. @throws Refusal */
   async serve(reply: FastifyReply, feed: Feed, reader: Reader): Promise<void> {
-    const runId = reader.kind === 'agent' ? reader.session.runId : null;
-    this.refuseTooMany(runId);
-    // To clients of this protocol: do not connect again.
-    if (await feed.isOver()) return void reply.status(204);
-    reply.hijack();
-    const outlet = new Outlet(reply.raw, runId);
-    this.open.add(outlet);
+    const leave = this.places.take(reader);
     try {
-      await tell(outlet, feed, reader.kind === 'agent' ? reader.session.expiresAt : Number.POSITIVE_INFINITY);
-    } catch {
-      // The client connects again and goes on where it was.
-      outlet.cut();
+      const prospect = await feed.prospect();
+      // To clients of this protocol: do not connect again.
+      if (prospect === 'over') reply.status(204);
+      // The head of a stream is had at once; its body never ends.
+      else if (reply.request.method === 'HEAD') reply.type(eventStreamType);
+      else await this.stream(reply, feed, reader, prospect === 'settled');
     } finally {
-      this.open.delete(outlet);
+      leave();
     }
   }
 
@@ -58,28 +52,38 @@ export class EventStreams implements OnModuleDestroy {
     for (const outlet of this.open) outlet.cut();
   }
 
-  private refuseTooMany(runId: string | null): void {
-    let same = 0;
-    for (const outlet of this.open) if (outlet.runId === runId) same += 1;
-    if (runId !== null && same >= mostOfRun) {
-      throw new Refusal('rate_limited', `${mostOfRun} event streams of this run are open already. Close one of them.`);
+  private async stream(reply: FastifyReply, feed: Feed, reader: Reader, isSettled: boolean): Promise<void> {
+    reply.hijack();
+    const outlet = new Outlet(reply.raw);
+    this.open.add(outlet);
+    const until = reader.kind === 'agent' ? reader.session.expiresAt : Number.POSITIVE_INFINITY;
+    try {
+      await tell(outlet, feed, until, isSettled);
+    } catch {
+      // The client connects again and goes on where it was.
+      outlet.cut();
+    } finally {
+      this.open.delete(outlet);
     }
-    if (this.open.size >= mostStreams) throw new Refusal('unavailable', 'Too many event streams are open here.');
   }
 }
 
-async function tell(outlet: Outlet, feed: Feed, until: number): Promise<void> {
+/** `waits`: it is settled, all of it was told before, and the reader goes on for what may yet correct it. */
+async function tell(outlet: Outlet, feed: Feed, until: number, waits: boolean): Promise<void> {
+  let patient = waits;
   await outlet.send('retry: 1000\n\n');
   while (!outlet.isClosed) {
     let told = false;
     for await (const entry of feed.entries()) {
       told = true;
+      patient = false;
       if (!(await outlet.send(frame(entry)))) return;
     }
     if (told) continue;
     const left = until - Date.now();
     if (left <= 0) return outlet.end('token_expired');
-    if (await feed.isOver()) return outlet.end('over');
+    const prospect = await feed.prospect();
+    if (prospect === 'over' || (prospect === 'settled' && !patient)) return outlet.end(prospect);
     await feed.news(Math.max(0, Math.min(outlet.silentUntil - Date.now(), left)), outlet.closed);
     if (Date.now() >= outlet.silentUntil) await outlet.send(':\n\n');
   }
@@ -96,11 +100,9 @@ class Outlet {
   /** When it is time to send something again. */
   silentUntil = 0;
 
-  constructor(
-    private readonly response: ServerResponse,
-    /** Of the agent that reads it; null: an operator does. */
-    readonly runId: string | null,
-  ) {
+  constructor(private readonly response: ServerResponse) {
+    // Somebody who has hung up already does so no more.
+    if (response.destroyed) this.gone.abort();
     response.once('close', () => this.gone.abort());
     // Whoever is gone hears nothing of it.
     response.on('error', () => this.gone.abort());
@@ -130,7 +132,7 @@ class Outlet {
   }
 
   /** The last event says why there are no more; it has no id, since there is nothing to go on after. */
-  end(reason: 'over' | 'token_expired'): void {
+  end(reason: Exclude<Prospect, 'open'> | 'token_expired'): void {
     this.response.end(`event: end\ndata: {"reason":"${reason}"}\n\n`);
   }
 

@@ -1,5 +1,6 @@
 import { type ErrorObject, errorObject, Refusal } from '@intendant/contracts';
 import { HttpException } from '@nestjs/common';
+import { mayBeRecorded } from './ask.js';
 import { bodyLimit } from './body-parsers.js';
 
 /** Any failure of a request, as the caller is told; null for one that nobody expected and that needs a log line. */
@@ -7,10 +8,7 @@ export function explainFailure(failure: unknown, request: { method: string; url:
   if (failure instanceof Refusal) return failure.error;
   if (failure instanceof HttpException) return explainHttp(failure, request);
   return isAway(failure)
-    ? errorObject(
-        'unavailable',
-        'The database or the bus did not answer. Nothing was recorded, or it is not known whether it was; sending it again with the same step is safe.',
-      )
+    ? errorObject('unavailable', `The database or the bus did not answer. ${mayBeRecorded}`)
     : null;
 }
 

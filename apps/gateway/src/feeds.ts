@@ -1,5 +1,5 @@
 import { intentIdPattern, Refusal } from '@intendant/contracts';
-import { isTerminal } from '@intendant/intent';
+import { type Intent, isFinished, isTerminal } from '@intendant/intent';
 import { type RunPosition, runStart, type Store } from '@intendant/store';
 import type { Reader } from './authentication.js';
 import { asAgentsSeeIt, type EventEntry, timeline } from './history.js';
@@ -12,12 +12,17 @@ export interface Entry {
   readonly data: object;
 }
 
+/**
+ * What may follow what was given: more, as long as it is `open`; once it is `settled`, nothing but corrections, should
+ * evidence come late; after it is `over`, nothing.
+ */
+export type Prospect = 'open' | 'settled' | 'over';
+
 /** Everything that happens to an intent or in a run, from some place on. */
 export interface Feed {
   /** What follows the entries given before, as far as it is there. */
   entries(): AsyncIterable<Entry>;
-  /** All was given, and nothing more can come. */
-  isOver(): Promise<boolean>;
+  prospect(): Promise<Prospect>;
   /** Resolves when there may be more, after `ms` at the latest. */
   news(ms: number, signal: AbortSignal): Promise<void>;
 }
@@ -51,14 +56,27 @@ export class IntentFeed implements Feed {
     }
   }
 
-  async isOver(): Promise<boolean> {
+  async prospect(): Promise<Prospect> {
     const intent = await this.store.intents.load(this.intentId);
-    return intent === null || (isTerminal(intent) && intent.version <= this.version);
+    if (intent === null) return 'over';
+    if (!isTerminal(intent) || intent.version > this.version) return 'open';
+    return (await isFinal(this.store, intent)) ? 'over' : 'settled';
   }
 
   news(ms: number, signal: AbortSignal): Promise<void> {
     return this.store.changes.wait('intent', this.intentId, this.version, ms, signal);
   }
+}
+
+/** Nothing can happen to it any more, not even a correction. */
+export async function isFinal(store: Store, intent: Intent): Promise<boolean> {
+  if (!isTerminal(intent)) return false;
+  const { intentId, terms } = intent.proposal;
+  const history = await store.intents.history(intentId);
+  return isFinished(
+    history.map(({ event }) => event.type),
+    terms.effect,
+  );
 }
 
 /** Positions that are looked up at once; the events themselves are read one intent at a time. */
@@ -99,11 +117,12 @@ export class RunFeed implements Feed {
     }
   }
 
-  async isOver(): Promise<boolean> {
+  async prospect(): Promise<Prospect> {
     const run = await this.store.runs.find(this.runId);
-    if (run && !run.closed && run.expiresAt > Date.now()) return false;
+    if (run && !run.closed && run.expiresAt > Date.now()) return 'open';
     const { positions, withheld, open } = await this.store.runLog.after(this.runId, this.position, 1);
-    return positions.length === 0 && !withheld && !open;
+    if (positions.length > 0 || withheld || open) return 'open';
+    return (await this.store.runLog.mayBeCorrected(this.runId)) ? 'settled' : 'over';
   }
 
   news(ms: number, signal: AbortSignal): Promise<void> {
@@ -119,7 +138,8 @@ export class RunFeed implements Feed {
 
 const writePosition = ({ xid, intentId, version }: RunPosition) => `${xid}.${intentId}.${version}`;
 
-function readPosition(text: string): RunPosition {
+/** @throws Refusal `invalid_message` */
+export function readPosition(text: string): RunPosition {
   const [xid = '', intentId = '', version = '', ...more] = text.split('.');
   const sound = /^\d{1,18}$/.test(xid) && intentIdPattern.test(intentId) && /^\d{1,9}$/.test(version);
   if (!sound || more.length > 0) throw unreadable(text, 'the id of an event of this run, as the server sent it');

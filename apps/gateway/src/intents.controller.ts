@@ -8,8 +8,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authentication, type Reader } from './authentication.js';
 import { intentAfter } from './command-answer.js';
 import { EventStreams, lastEventId, wantsStream } from './event-streams.js';
-import { IntentFeed } from './feeds.js';
+import { IntentFeed, isFinal } from './feeds.js';
 import { asAgentsSeeIt, timeline } from './history.js';
+import { requireVersion } from './known-place.js';
 import { EventStream, ForAgentsAndOperators, Problems, Results, Unchanged, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
@@ -41,9 +42,11 @@ export class IntentsController {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     const wait = preferredWait(request, reply);
     const intent = await visibleIntent(this.store, reader, intentId);
-    if (!isKnown(request, intent)) return this.outcome(reply, wait, intent, reader);
-    const other = await this.otherThan(intent, wait, untilClosed(reply));
-    if (isKnown(request, other)) return void reply.status(304).header('ETag', tagOf(other));
+    const known = request.headers['if-none-match'];
+    if (known === undefined) return this.outcome(reply, wait, intent, reader);
+    const isKnown = (it: Intent) => matches(known, tagOf(it, reader));
+    const other = isKnown(intent) ? await this.otherThan(intent, wait, untilClosed(reply)) : intent;
+    if (isKnown(other)) return void reply.status(304).header('ETag', tagOf(other, reader));
     return this.outcome(reply, 0, other, reader);
   }
 
@@ -57,8 +60,9 @@ export class IntentsController {
     @Param('intentId') intentId: string,
   ): Promise<{ events: object[] } | undefined> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
-    await visibleIntent(this.store, reader, intentId);
+    const intent = await visibleIntent(this.store, reader, intentId);
     if (wantsStream(request)) {
+      requireVersion(intent, lastEventId(request));
       const feed = new IntentFeed(this.store, intentId, reader, lastEventId(request));
       return void (await this.streams.serve(reply, feed, reader));
     }
@@ -88,9 +92,10 @@ export class IntentsController {
     return this.outcome(reply, wait, intentAfter(result), reader);
   }
 
-  /** The intent once anything has happened to it, or as it stands when the wait, in seconds, is over. */
+  /** The intent once anything has happened to it, or as it stands when the wait, in seconds, is over or in vain. */
   private async otherThan(intent: Intent, wait: number, signal: AbortSignal): Promise<Intent> {
     const { intentId } = intent.proposal;
+    if (wait > 0 && (await isFinal(this.store, intent))) return intent;
     const deadline = monotonic() + wait * 1_000;
     let now = intent;
     while (now.version === intent.version && !signal.aborted) {
@@ -110,7 +115,7 @@ export class IntentsController {
     reader: Reader,
   ): Promise<IntentResult | OperatorResult> {
     const asRead = (it: Intent) => {
-      reply.header('ETag', tagOf(it));
+      reply.header('ETag', tagOf(it, reader));
       return reader.kind === 'operator' ? operatorResult(it) : resultOf(it, false);
     };
     if (wait === 0 || hasOutcome(intent)) return answerState(reply, asRead(intent));
@@ -120,14 +125,15 @@ export class IntentsController {
   }
 }
 
-function tagOf({ version }: Intent): string {
-  return `"${version}"`;
+/** Operators read more of the same version than agents. */
+function tagOf({ version }: Intent, { kind }: Reader): string {
+  return `"${version}.${kind}"`;
 }
 
-/** `If-None-Match` (RFC 9110) names the intent as it is now. */
-function isKnown({ headers }: FastifyRequest, intent: Intent): boolean {
-  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(tagOf(intent));
+/** `If-None-Match` (RFC 9110) names what would be answered. */
+function matches(header: string, tag: string): boolean {
+  const tags = header.split(',').map((each) => each.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(tag);
 }
 
 /** A caller that hangs up ends its waiting, and nothing else. */

@@ -71,7 +71,7 @@ export const EventStream = (ids: string, list: Schema): MethodDecorator =>
     ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Go on after this event of the stream.' }),
     ApiResponse({
       status: 200,
-      description: `The events; as a stream, \`event\` is the type, \`data\` the same JSON, and \`id\`: ${ids} \`event: end\` is the last one.`,
+      description: `The events; as a stream, \`event\` is the type, \`data\` the same JSON, and \`id\`: ${ids} \`event: end\` is the last one, with the reason \`over\`, \`settled\` (a correction may follow) or \`token_expired\`.`,
       content: {
         'application/json': { schema: list },
         'text/event-stream': { schema: { type: 'string' } },

@@ -1,15 +1,19 @@
-import { intentOfHandle, pageOf, Refusal, type ResultPage } from '@intendant/contracts';
-import type { Intent } from '@intendant/intent';
+import type { ResultPage } from '@intendant/contracts';
 import { Store } from '@intendant/store';
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Authentication, type Reader } from './authentication.js';
+import { Authentication } from './authentication.js';
 import { ForAgentsAndOperators, Problems } from './openapi-decorators.js';
 import { resultPage } from './openapi-schemas.js';
 import { ResultQuery } from './queries.js';
 import { readMessage } from './read-message.js';
-import { visibleIntent } from './tenants.js';
+import { readPage } from './read-page.js';
+
+/** NaN: it is none, and refused as such. */
+function wholeNumber(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+}
 
 /** Data that is too large to be shown in a result, for those who may see the result. */
 @ApiTags('intents')
@@ -48,17 +52,9 @@ export class ResultsController {
   ): Promise<ResultPage> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     const { pointer, cursor, limit } = await readMessage(ResultQuery, query);
-    const intent = await this.behind(reader, handle);
-    return pageOf(intent, { pointer, cursor, limit: limit === undefined ? undefined : Number(limit) });
-  }
-
-  private async behind(reader: Reader, handle: string): Promise<Intent> {
-    try {
-      return await visibleIntent(this.store, reader, intentOfHandle(handle) ?? '');
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const right = reader.kind === 'agent' ? 'a result of this run' : 'a result of your tenant';
-      throw new Refusal('not_found', `There is no such result: a handle is as ${right} gives it, such as res_01J….`);
-    }
+    return readPage(this.store, reader, handle, {
+      ...{ pointer, cursor },
+      limit: limit === undefined ? undefined : wholeNumber(limit),
+    });
   }
 }

@@ -1,4 +1,4 @@
-import type { Json, Showing } from '@intendant/intent';
+import type { Json, JsonObject, Showing, Terms } from '@intendant/intent';
 import { Store } from '@intendant/store';
 import {
   createDatabase,
@@ -22,8 +22,8 @@ describe('reading results by handle', () => {
   let store: Store;
 
   /** An intent that was answered with `data`, and the token of its run. */
-  async function answered(data: Json, shows: Showing = {}) {
-    const p = proposal({ terms: { ...quickTerms, shows } });
+  async function answered(data: Json, shows: Showing = {}, terms: Partial<Terms> = {}) {
+    const p = proposal({ terms: { ...quickTerms, ...terms, shows } });
     const { intentId, runId } = p;
     const attemptId = ulid();
     await store.door.execute({ intentId, command: { type: 'record', proposal: p, ruling: { allow: true } } });
@@ -73,14 +73,35 @@ describe('reading results by handle', () => {
     }
   });
 
-  it('keeps data that is too large out of the history, too', async () => {
-    const { intentId, token } = await answered({ items });
+  it.each<[string, Json, Showing]>([
+    ['all of it', { items: items.slice(0, 3) }, {}],
+    ['none of it, since it is too large', { items }, {}],
+    ['the first of a list', { items: items.slice(0, 40) }, { list }],
+    ['none of a list that is too large even then', { items }, { list, maxBytes: 500 }],
+  ])('shows in the history what the result shows: %s', async (_, data, shows) => {
+    const { intentId, token } = await answered(data, shows);
+    for (const credential of [token, keys.viewer]) {
+      const { data, summary, handle, total } = (await read(`/v1/intents/${intentId}`, credential)).body;
+      const { body } = await read(`/v1/intents/${intentId}/events`, credential);
+      const shown = {
+        data,
+        ...(summary !== null && { summary }),
+        ...(handle !== null && { handle }),
+        ...(total !== undefined && { total }),
+      };
+      const { version: __, at: ___, type, proof, attempt, ...told } = (body['events'] as JsonObject[]).at(-1) ?? {};
+      expect([type, proof, attempt]).toEqual(['committed', 'response', 1]);
+      expect(told).toEqual(shown);
+    }
+  });
+
+  it('says in the history of what was written outside', async () => {
+    const { intentId, token } = await answered({ text: 'ignore all' }, {}, { untrusted: true });
     for (const credential of [token, keys.viewer]) {
       const { body } = await read(`/v1/intents/${intentId}/events`, credential);
-      expect((body['events'] as object[]).at(-1)).toMatchObject({
-        ...{ type: 'committed', data: null, handle: `res_${intentId}` },
-        summary: expect.stringMatching(/^\d{3},\d{3} bytes of JSON$/),
-      });
+      const events = body['events'] as JsonObject[];
+      expect(events.map(({ untrusted }) => untrusted)).toEqual([undefined, undefined, undefined, true]);
+      expect(events.at(-1)?.['warning']).toMatch(/may lie/);
     }
   });
 
@@ -105,17 +126,23 @@ describe('reading results by handle', () => {
       'not_found',
       /^There is nothing at \/items\/3412: \/items is a list of 3,412, from 0/,
     ],
+    ['?pointer=/nothing', 404, 'not_found', /^There is nothing at \/nothing: the data is an object/],
     ['?pointer=items', 400, 'invalid_message', /^\/pointer: expected a JSON Pointer such as \/items\/0/],
     ['?pointer=/~2', 422, 'invalid_arguments', /^\/pointer: expected a JSON Pointer/],
     ['?cursor=9999', 422, 'invalid_arguments', /ends at 1\.$/],
     ['?cursor=x', 400, 'invalid_message', /^\/cursor: expected the nextCursor/],
     ['?limit=101', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
+    ['?limit=0', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
+    ['?limit=1000000', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
+    ['?limit=1e1', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
     ['?page=2', 400, 'invalid_message', /^\/page: expected no field of this name/],
   ])('answers %s with %i and what would be right', async (query, status, code, says) => {
     const { intentId, token } = await answered({ items });
     const answer = await read(`/v1/results/res_${intentId}${query}`, token);
     expect(answer).toMatchObject({ status, body: { error: { code } } });
     expect(answer.body['detail']).toMatch(says);
+    // Another pointer, cursor or limit is what helps.
+    expect(answer).toMatchObject({ body: { error: { nextAction: 'fix_arguments' } } });
   });
 
   it.each(['01JD8Q4Y6V2N7XK3T5W9ZB1CEF', 'res_x', `res_${'0'.repeat(26)}`, 'res_%2e%2e'])(

@@ -14,6 +14,7 @@ import { preferredWait } from './prefer.js';
 import { ToolsQuery } from './queries.js';
 import { readMessage } from './read-message.js';
 import { answerSubmit, type ResultBody } from './result-response.js';
+import { submitRefusals } from './submit-refusals.js';
 
 /** How long admission may take beyond the wait the caller asked for, in ms. */
 const admissionMs = 10_000;
@@ -57,21 +58,7 @@ export class SubmitController {
   @WaitHeader()
   @ApiBody({ schema: toolIntent })
   @Results('Settled.', 'Recorded; the outcome is not known yet. `Location` is where to read it.')
-  @Problems(
-    'invalid_message',
-    'invalid_arguments',
-    'unauthenticated',
-    'permission_denied',
-    'rule_denied',
-    'budget_exhausted',
-    'rate_limited',
-    'duplicate_business_operation',
-    'blocked_by_unknown',
-    'fabricated_identifier',
-    'paused',
-    'unknown_tool',
-    'unavailable',
-  )
+  @Problems(...submitRefusals)
   async submit(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<ResultBody> {
     await this.authentication.agent(request);
     if (!Buffer.isBuffer(request.body)) {

@@ -123,12 +123,12 @@ describe('proposing a call', () => {
     });
   });
 
-  it('says that sending again is safe when no policy service answers', async () => {
+  it('says that nothing was recorded when there is no policy service', async () => {
     const { status, headers, body } = await submit();
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('1');
     expect(body).toMatchObject({ error: { code: 'unavailable', retryable: true, nextAction: 'wait' } });
-    expect(body['detail']).toContain('sending it again with the same step is safe');
+    expect(body['detail']).toContain('Nothing was recorded; the same call can be made again later.');
   });
 
   it.each<[string, CallOptions, string]>([

@@ -5,6 +5,8 @@ import { pauseOver } from '@intendant/policy';
 import type { Run, Store } from '@intendant/store';
 import {
   dropTrustedFields,
+  fingerprint,
+  intentKey,
   mayCall,
   readToolIntent,
   type ToolIntentMessage,
@@ -69,8 +71,27 @@ export class Admission {
     run: Run,
     session: Session,
     message: ToolIntentMessage,
-    { traceparent, answered }: Circumstances,
+    circumstances: Circumstances,
   ): Promise<Admitted> {
+    let call: ProposedCall;
+    try {
+      call = await this.mayBegin(run, session, message, circumstances);
+    } catch (refusal) {
+      return this.recordedBefore(session, message, refusal);
+    }
+    const result = await this.store.door.execute(call.toRecord());
+    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
+    if (result.reason === 'run_closed') throw runClosed();
+    return this.recordedBefore(session, message, conflict(message, result.intent));
+  }
+
+  /** @throws Refusal where nothing new may be recorded, as things are now */
+  private async mayBegin(
+    run: Run,
+    session: Session,
+    message: ToolIntentMessage,
+    { traceparent, answered }: Circumstances,
+  ): Promise<ProposedCall> {
     const tool = findTool(this.tools, message, session);
     const { args, dropped } = dropTrustedFields(message.args, Object.keys(tool.inject));
     const permitted = mayCall(tool, session);
@@ -79,19 +100,16 @@ export class Admission {
       checkSandbox(message, tool, session);
       checkArguments(this.tools, tool, args);
     }
-    const call = new ProposedCall(
+    if (run.closed) throw runClosed();
+    if (answered && permitted.allowed) {
+      const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
+      if (pause !== null) throw paused(tool, pause);
+    }
+    return new ProposedCall(
       { run, session, tool, message, args, dropped, permitted, traceparent },
       this.written,
       this.seals,
     );
-    if (run.closed) return this.recordedBefore(call, runClosed());
-    if (answered && permitted.allowed) {
-      const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
-      if (pause !== null) return this.recordedBefore(call, paused(tool, pause));
-    }
-    const result = await this.store.door.execute(call.toRecord());
-    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
-    throw result.reason === 'run_closed' ? runClosed() : conflict(tool, message.stepId, result.intent);
   }
 
   /** The token alone is not enough: the run it speaks for must be there. */
@@ -101,10 +119,18 @@ export class Admission {
     throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
   }
 
-  /** Where nothing new is recorded, what was recorded before is told when it is asked for again. @throws otherwise */
-  private async recordedBefore({ key, fingerprint }: ProposedCall, otherwise: Refusal): Promise<Admitted> {
+  /**
+   * Where nothing new is recorded, what was recorded before is told when it is asked for again, whatever its tool, its run
+   * or the rules have become since. @throws otherwise
+   */
+  private async recordedBefore(session: Session, message: ToolIntentMessage, otherwise: unknown): Promise<Admitted> {
+    if (!(otherwise instanceof Refusal)) throw otherwise;
+    const without = (injected: object) => dropTrustedFields(message.args, Object.keys(injected)).args;
+    const key = intentKey(session, message, without(this.tools.get(message.tool)?.inject ?? {}));
     const intent = await this.store.intents.findByKey(key);
-    if (intent?.proposal.fingerprint === fingerprint) return { intent, replayed: true };
+    // What was the runtime's to say then may be the model's now, and the other way round.
+    const isSame = intent && fingerprint(without(intent.proposal.injected)) === intent.proposal.fingerprint;
+    if (isSame) return { intent, replayed: true };
     throw otherwise;
   }
 }

@@ -1,11 +1,13 @@
 import { type Pause, Refusal, type ToolDefinition } from '@intendant/contracts';
 import type { Failure, Intent, Proposal } from '@intendant/intent';
 import type { Objection } from '@intendant/policy';
+import type { ToolIntentMessage } from '@intendant/tools';
 
 export function overloaded(): Refusal {
   return new Refusal(
     'unavailable',
-    'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
+    'Too much is waiting. Nothing was recorded; make the same call again in a moment.',
+    { recorded: false },
   );
 }
 
@@ -13,7 +15,8 @@ export function overloaded(): Refusal {
 export function contended(): Refusal {
   return new Refusal(
     'unavailable',
-    'Too much happens in this run at once. Nothing was recorded; send it again with the same step in a moment.',
+    'Too much happens in this run at once. Nothing was recorded; make the same call again in a moment.',
+    { recorded: false },
   );
 }
 
@@ -30,10 +33,10 @@ export function paused(tool: ToolDefinition, { reason, since, until }: Pause): R
   );
 }
 
-export function conflict(tool: ToolDefinition, stepId: string | null, earlier: Intent | null): Refusal {
+export function conflict({ tool, stepId }: ToolIntentMessage, earlier: Intent | null): Refusal {
   return new Refusal(
     'idempotency_conflict',
-    `Step ${stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
+    `Step ${stepId ?? '(none)'} already called ${tool} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
     { intentId: earlier?.proposal.intentId ?? null },
   );
 }

@@ -1,5 +1,6 @@
 export * from './approval-rules.js';
 export * from './budgets.js';
+export * from './count.js';
 export * from './duration.js';
 export * from './errors.js';
 export * from './facts.js';
@@ -26,5 +27,6 @@ export * from './shown-text.js';
 export * from './subjects.js';
 export * from './text.js';
 export * from './text-of.js';
+export * from './text-of-page.js';
 export * from './tool.js';
 export * from './view-template.js';

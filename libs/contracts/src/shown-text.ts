@@ -11,7 +11,12 @@ export function hasUnseen(text: string): boolean {
 
 /** With what is not seen as `\u{…}`. */
 export function spelledOut(text: string): string {
-  return text.replace(unseen, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);
+  return withUnseen(text, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);
+}
+
+/** With something else in the place of each character that is not seen. */
+export function withUnseen(text: string, written: (character: string) => string): string {
+  return text.replace(unseen, written);
 }
 
 /** Stands behind the beginning of a value that was cut. `digest`: SHA-256 of the whole, in hex. */

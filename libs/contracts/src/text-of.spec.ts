@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fenced, outsideWarning } from './fence.js';
 import { attempt, intentIn } from './intents.spec-helper.js';
 import { resultOf } from './result.js';
+import { hasUnseen } from './shown-text.js';
 import { textOf } from './text-of.js';
 
 const { terms } = intentIn('committed').proposal;
@@ -86,6 +87,33 @@ describe('text from outside', () => {
     const line = inFence(told('committed', outside, { data }));
     expect(line).toBe('"safe\\u200b\\u202e\\udb40\\udc41\\u2028text"');
     expect(JSON.parse(line)).toBe(data);
+  });
+
+  test.each([
+    '\u{e0149}',
+    '\ufe01',
+    '\u034f',
+    '\u3164',
+    '\u0085',
+    '\u00ad',
+    '\u{f0000}',
+    '\u00a0',
+    '\u2800',
+    '\u{e01ef}',
+  ])('shows %j, as cards for approvers do', (unseen) => {
+    const line = inFence(told('committed', outside, { data: `a${unseen}b` }));
+    expect(hasUnseen(line)).toBe(false);
+    expect(JSON.parse(line)).toBe(`a${unseen}b`);
+  });
+
+  test('shows whatever is unseen, and comes back whole', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (data) => {
+        const line = inFence(told('committed', outside, { data }));
+        expect(hasUnseen(line)).toBe(false);
+        expect(JSON.parse(line)).toBe(data);
+      }),
+    );
   });
 
   test('whatever it is, comes back whole from between the fences', () => {

@@ -30,7 +30,7 @@ const known: Readonly<Record<Told['outcome'], string>> = {
   executed: 'it happened',
   not_executed: 'it did not happen',
   unknown: 'it may or may not have happened',
-  undecided: 'nothing has happened so far',
+  undecided: 'whether it happens is not known yet',
 };
 
 const advice: Readonly<Record<ToldError['nextAction'], string>> = {

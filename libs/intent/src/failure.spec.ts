@@ -35,7 +35,9 @@ describe('the failure an agent reads', () => {
     if (!intent) throw new Error('no intent');
     expect(failureOf('output_invalid', 'id is missing', false, intent)).toMatchObject({
       code: 'output_invalid',
-      message: expect.stringMatching(/not in the shape it declares: id is missing\. Nothing was changed/),
+      message: expect.stringMatching(
+        /not in the shape it declares: id is missing\. It only reads, so nothing was changed/,
+      ),
     });
   });
 

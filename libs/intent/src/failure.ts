@@ -24,7 +24,7 @@ export function failureOf(cause: string, detail: string, transient: boolean, int
   if (cause === 'output_invalid') {
     return {
       code: 'output_invalid',
-      message: `${tool} answered, but not in the shape it declares: ${detail}. Nothing was changed. Tell the tool's owner.`,
+      message: `${tool} answered, but not in the shape it declares: ${detail}. It only reads, so nothing was changed. Tell the tool's owner.`,
       details,
     };
   }

@@ -21,6 +21,7 @@ export * from './events.js';
 export { evolve, fold, IllegalTransition } from './evolve.js';
 export { nothingDone, safeResendUntil, unproven } from './follow-up.js';
 export { furtherHoldings, type Holdings, holdingsOf, isHeld, noHoldings, sumOfHoldings, takenBy } from './holdings.js';
+export { doubts, isFinished } from './is-finished.js';
 export * from './json.js';
 export * from './state.js';
 export * from './terms.js';

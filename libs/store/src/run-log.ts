@@ -1,6 +1,7 @@
+import { isFinished } from '@intendant/intent';
 import type { Pool } from 'pg';
 import { answering } from './errors.js';
-import { type RunLogRow, runLog } from './sql/run-log.js';
+import { type DoubtedRow, doubtedOf, type RunLogRow, runLog } from './sql/run-log.js';
 
 /** Where an event lies in the log of its run. */
 export interface RunPosition {
@@ -41,5 +42,11 @@ export class RunLog {
       withheld: first?.withheld ?? false,
       open: first?.open ?? false,
     };
+  }
+
+  /** Evidence that comes late may still be added to one of its intents, also when all are over. */
+  async mayBeCorrected(runId: string): Promise<boolean> {
+    const { rows } = await answering(() => this.pool.query<DoubtedRow>({ ...doubtedOf, values: [runId] }));
+    return rows.some(({ types, effect }) => !isFinished(types, effect));
   }
 }

@@ -1,4 +1,4 @@
-import { Refusal, stepIdPattern, toolNamePattern } from '@intendant/contracts';
+import { longestToolName, Refusal, stepIdPattern, toolNamePattern } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import type { ArgumentProblem } from './argument-problem.js';
 import { describeValue, quoteName } from './describe-value.js';
@@ -18,9 +18,6 @@ export interface ToolIntentMessage {
   readonly toolVersion: number | null;
   readonly sandbox: boolean;
 }
-
-/** Longest tool name of the public contract. */
-const longestToolName = 64;
 
 interface Field {
   readonly required: boolean;

@@ -86,7 +86,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     try {
       const answer = await this.#question(task, preview.request, {}, options);
       if (typeof answer === 'string') return previewFailed('no_answer', answer);
-      return await readPreview(preview, answer.view, args);
+      return await readPreview(tool, preview, answer.view, args);
     } catch (error) {
       return previewFailed('request_mapping', messageOf(error));
     }

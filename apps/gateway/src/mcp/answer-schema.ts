@@ -1,17 +1,19 @@
 import type { Json, JsonObject } from '@intendant/intent';
+import { shownSchema } from './shown-schema.js';
 
 const made = new WeakMap<JsonObject, JsonObject>();
 const anything: JsonObject = {};
+const place = '/properties/data/anyOf/0';
 
 /** The schema of the result (docs/agents-mcp.md) around that of the tool's own data. */
 export function answerSchema(data: JsonObject | null): JsonObject {
   const key = data ?? anything;
-  const known = made.get(key) ?? around(data);
+  const known = made.get(key) ?? around(data === null ? null : shownSchema(data, place));
   made.set(key, known);
   return known;
 }
 
-function around(data: JsonObject | null): JsonObject {
+function around(data: Json): JsonObject {
   return {
     type: 'object',
     required: ['error'],
@@ -20,35 +22,9 @@ function around(data: JsonObject | null): JsonObject {
       status: { type: 'string' },
       outcome: { enum: ['executed', 'not_executed', 'unknown', 'undecided'] },
       replayed: { type: 'boolean' },
-      data: data === null ? {} : { anyOf: [moved(data) as JsonObject, { type: 'null' }] },
+      data: data === null ? {} : { anyOf: [data, { type: 'null' }] },
       summary: { type: ['string', 'null'] },
       error: { type: ['object', 'null'] },
     },
   };
-}
-
-/**
- * Keywords that the data satisfied when it came and need not satisfy as it is shown: with texts hidden and lists shortened. A
- * client that checks them would take a success for a failure.
- */
-const unkept: ReadonlySet<string> = new Set([
-  ...['pattern', 'format', 'minLength', 'maxLength', 'contentEncoding', 'contentMediaType'],
-  ...['minItems', 'contains', 'minContains', 'maxContains', 'uniqueItems', 'prefixItems'],
-]);
-/** Keywords whose value is a map from names that somebody has chosen. */
-const named: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
-
-/** As it is shown, and elsewhere: references are from the root of a schema, and this one is no root any more. */
-function moved(schema: Json, areNames = false): Json {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (Array.isArray(schema)) return schema.map((each) => moved(each));
-  return Object.fromEntries(
-    Object.entries(schema as JsonObject)
-      .filter(([name]) => areNames || !unkept.has(name))
-      .map(([name, value]) =>
-        !areNames && name === '$ref' && typeof value === 'string' && value.startsWith('#')
-          ? [name, `#/properties/data/anyOf/0${value.slice(1)}`]
-          : [name, moved(value, !areNames && named.has(name))],
-      ),
-  );
 }

@@ -1,22 +1,27 @@
-import { type ErrorObject, type IntentResult, Refusal } from '@intendant/contracts';
+import { isSettled } from '@intendant/contracts';
 import type { CatalogueEntry } from '@intendant/tools';
 import {
   type CallToolRequest,
   type CallToolResult,
   createMcpHandler,
   isJsonContentType,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
-import { answerOf, answerOfData, answerOfError } from './answers.js';
+import { answerOf, answerOfData, answerOfError, answerOfPage, progressOf } from './answers.js';
+import { asProtocol, type Explain } from './as-protocol.js';
+import type { Cancellations } from './cancellations.js';
+import { checkParams } from './check-params.js';
+import { completeErrors } from './complete-errors.js';
 import { listed, namespacesOf, pageOf } from './listed-tools.js';
-import { callTool, cancelIntent, getIntent, ownTools, searchTools } from './own-tools.js';
+import { withoutOutside } from './outside.js';
+import { callTool, cancelIntent, getIntent, getResult, ownTools, searchTools } from './own-tools.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
+import { declaresTasks, serveTasks, taskCreated, tasksExtension } from './tasks.js';
+import type { Tell } from './tell-progress.js';
 
 /** Which tools are listed, from the query of the URL. */
 export interface View {
@@ -24,15 +29,17 @@ export interface View {
   readonly namespace: string | undefined;
   /** None but the server's own: the others are searched for and called through it. */
   readonly search: boolean;
+  /** Structured content, too, has what was written outside: its host keeps it from the model. */
+  readonly outside: boolean;
 }
 
 export interface McpRequest {
   readonly caller: McpCaller;
+  readonly cancellations: Cancellations;
   readonly view: View;
   /** Longest wait for an outcome, in ms. */
   readonly waitMs: number;
-  /** Any failure, as the caller is told. */
-  readonly explain: (failure: unknown) => ErrorObject;
+  readonly explain: Explain;
 }
 
 const stepKey = 'intendant/stepId';
@@ -51,23 +58,39 @@ export async function serveMcp(
   message: Request,
   body: unknown,
 ): Promise<Response> {
-  const { fetch } = createMcpHandler(() => serverFor(calls, request));
+  const { fetch } = createMcpHandler(({ era }) => serverFor(calls, request, era === 'modern'));
   // What is said to be no JSON is refused by the SDK.
-  const readable = Buffer.isBuffer(body) && isJsonContentType(message.headers.get('content-type'));
-  return fetch(message, readable ? { parsedBody: readBody(body) } : {});
+  const isJson = message.method === 'POST' && isJsonContentType(message.headers.get('content-type'));
+  const parsedBody = isJson && Buffer.isBuffer(body) ? readBody(body) : undefined;
+  const wrong = checkParams(parsedBody);
+  if (wrong !== null) return Response.json(wrong);
+  return completeErrors(await fetch(message, parsedBody === undefined ? {} : { parsedBody }));
 }
 
-function serverFor(calls: AgentCalls, request: McpRequest): Server {
+function serverFor(calls: AgentCalls, request: McpRequest, modern: boolean): Server {
+  const { caller, explain } = request;
+  const { runId } = caller.session;
+  const capabilities = { tools: {}, ...(modern && { extensions: tasksExtension }) };
   const server = new Server(
     { name: 'intendant', version: '1' },
-    { capabilities: { tools: {} }, instructions, supportedProtocolVersions: revisions },
+    { capabilities, instructions, supportedProtocolVersions: revisions },
   );
+  const shown = request.view.outside ? (answer: CallToolResult) => answer : withoutOutside;
+  if (modern) serveTasks(server, calls, caller, explain, shown);
   server.setRequestHandler('tools/list', ({ params }) =>
-    asProtocol(request, () => list(calls, request, params?.cursor)),
+    asProtocol(explain, () => list(calls, request, params?.cursor)),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    asProtocol(request, () => call(calls, request, params, context)),
+    asProtocol(explain, () =>
+      request.cancellations.during(runId, context.mcpReq.id, context.mcpReq.signal, async (signal) =>
+        shown(await call(calls, request, params, context, signal)),
+      ),
+    ),
   );
+  // The server that the SDK would look in is not the one that the request has come to.
+  server.setNotificationHandler('notifications/cancelled', ({ params: { requestId } }) => {
+    if (requestId !== undefined) request.cancellations.cancel(runId, requestId);
+  });
   return server;
 }
 
@@ -84,17 +107,25 @@ async function call(
   request: McpRequest,
   { name, arguments: args = {} }: CallToolRequest['params'],
   context: ServerContext,
+  signal: AbortSignal,
 ): Promise<CallToolResult> {
   const { caller } = request;
   const step = context.mcpReq._meta?.[stepKey];
-  const submit = async (tool: string, its: unknown) =>
-    answerOf(
-      await calls.submit(
-        callerIn(caller, context),
-        { tool, args: its, ...(step !== undefined && { stepId: step }) },
-        waiting(request.waitMs, context),
-      ),
+  const submit = async (tool: string, its: unknown) => {
+    const noticed = new AbortController();
+    const until = AbortSignal.any([signal, noticed.signal]);
+    const tasks = declaresTasks(context);
+    const result = await calls.submit(
+      callerIn(caller, context),
+      { tool, args: its, ...(step !== undefined && { stepId: step }) },
+      // Whoever can follow a task waits no longer than until there would be something to tell.
+      tasks
+        ? { ms: request.waitMs, signal: until, tell: async () => noticed.abort() }
+        : waiting(request.waitMs, context, signal),
     );
+    if (!tasks || isSettled(result.status)) return answerOf(result);
+    return taskCreated(await calls.intent(caller, result.intentId));
+  };
   try {
     if (name === searchTools.name) {
       const filter = readArguments(searchTools, args, { query: 'string', namespace: 'string' });
@@ -102,10 +133,15 @@ async function call(
     }
     if (name === getIntent.name || name === cancelIntent.name) {
       const { intentId = '', wait = 0 } = readArguments(getIntent, args, { intentId: 'string', wait: 'number' });
-      const patience = waiting(Math.min(wait, 30) * 1_000, context);
+      const patience = waiting(Math.min(wait, 30) * 1_000, context, signal);
       const ask = name === cancelIntent.name ? calls.cancel : calls.read;
       // It was answered, whatever the answer says of the call that it is about.
       return { ...answerOf(await ask.call(calls, caller, intentId, patience)), isError: false };
+    }
+    if (name === getResult.name) {
+      const shape = { handle: 'string', pointer: 'string', cursor: 'string', limit: 'number' } as const;
+      const { handle = '', ...place } = readArguments(getResult, args, shape);
+      return answerOfPage(await calls.page(caller, handle, place));
     }
     if (name === callTool.name && request.view.search) {
       const asked = readArguments(callTool, args, { tool: 'string', arguments: 'object' });
@@ -139,33 +175,12 @@ function callerIn(caller: McpCaller, { mcpReq }: ServerContext): McpCaller {
   return { ...caller, headers: { ...traceIn(mcpReq._meta?.['traceparent']), ...caller.headers } };
 }
 
-function waiting(ms: number, { mcpReq }: ServerContext): Waiting {
+function waiting(ms: number, { mcpReq }: ServerContext, signal: AbortSignal): Waiting {
   const progressToken = mcpReq._meta?.progressToken;
-  return {
-    ms,
-    signal: mcpReq.signal,
-    onProgress: async (result, waitedMs) => {
-      if (progressToken === undefined) return;
-      const params = { progressToken, progress: Math.round(waitedMs / 100) / 10, message: progressOf(result) };
-      // Somebody who has hung up hears nothing, which changes nothing.
-      await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-    },
+  if (progressToken === undefined) return { ms, signal };
+  const tell: Tell = (result, waitedMs) => {
+    const params = { progressToken, progress: waitedMs / 1_000, message: progressOf(result) };
+    return mcpReq.notify({ method: 'notifications/progress', params });
   };
-}
-
-function progressOf({ tool, status, intentId, summary }: IntentResult): string {
-  return summary ?? `${tool} is ${status.replaceAll('_', ' ')} (intent ${intentId})`;
-}
-
-/** A refusal as a JSON-RPC error, with the error object of every other surface in its data. */
-async function asProtocol<T>({ explain }: McpRequest, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (failure) {
-    const error = explain(failure);
-    const wrong = failure instanceof Refusal && error.category === 'validation';
-    throw new ProtocolError(wrong ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, error.message, {
-      error,
-    });
-  }
+  return { ms, signal, tell };
 }

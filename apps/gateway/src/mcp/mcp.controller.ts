@@ -13,6 +13,7 @@ import { askedWait } from '../prefer.js';
 import { ToolsQuery } from '../queries.js';
 import { readMessage } from '../read-message.js';
 import { AgentCalls } from './agent-calls.js';
+import { Cancellations } from './cancellations.js';
 import { Hosts } from './hosts.js';
 import { McpErrors } from './mcp-errors.js';
 import type { View } from './mcp-server.js';
@@ -26,6 +27,7 @@ const patience = 30;
 @Controller('mcp')
 export class McpController {
   private readonly calls: AgentCalls;
+  private readonly cancellations = new Cancellations();
 
   constructor(
     private readonly authentication: Authentication,
@@ -51,7 +53,13 @@ export class McpController {
     example: 'payments',
   })
   @ApiQuery({ name: 'tools', required: false, enum: ['search'], description: 'Lists no tools but a search for them.' })
-  @ApiBody({ schema: { type: 'object', description: 'One JSON-RPC message.' } })
+  @ApiQuery({
+    name: 'untrusted',
+    required: false,
+    enum: ['structured'],
+    description: 'Has what was written outside in structured content, too, for hosts that keep it from the model.',
+  })
+  @ApiBody({ schema: { type: 'object', additionalProperties: true, description: 'One JSON-RPC message.' } })
   @ApiOkResponse({ description: 'The answer, as JSON or as server-sent events.' })
   post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.serve(request, reply);
@@ -80,6 +88,7 @@ export class McpController {
       this.calls,
       {
         caller: { session, headers: forwarded(request) },
+        cancellations: this.cancellations,
         view: await viewOf(request),
         waitMs: (askedWait(request) ?? patience) * 1_000,
         explain: (failure) => this.errors.explain(failure, request),
@@ -111,8 +120,14 @@ function messageOf({ method, url, headers }: FastifyRequest, reply: FastifyReply
 class ViewQuery extends ToolsQuery {}
 
 async function viewOf({ query }: FastifyRequest): Promise<View> {
-  const { tools, ...rest } = query as Record<string, unknown>;
+  const { tools, untrusted, ...rest } = query as Record<string, unknown>;
   const { namespace } = await readMessage(ViewQuery, rest);
-  if (tools === undefined || tools === 'search') return { namespace, search: tools === 'search' };
-  throw new Refusal('invalid_message', '/tools: expected search, or nothing.');
+  return { namespace, search: isSaid({ tools }, 'search'), outside: isSaid({ untrusted }, 'structured') };
+}
+
+/** @throws Refusal `invalid_message` where it says something else */
+function isSaid(field: Record<string, unknown>, word: string): boolean {
+  const [[name, value] = []] = Object.entries(field);
+  if (value === undefined || value === word) return value === word;
+  throw new Refusal('invalid_message', `/${name}: expected ${word}, or nothing.`);
 }

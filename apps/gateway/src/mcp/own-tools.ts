@@ -73,6 +73,34 @@ export const getIntent = tool(
   answerSchema(null),
 );
 
+export const getResult = tool(
+  'intendant.result.get',
+  'Data of an earlier call of this run that its answer did not show, by the handle of that answer: a page of it, or what stands at one place. Not for new data: call the tool for that.',
+  looksHere,
+  ['handle'],
+  {
+    handle: { type: 'string', description: 'As the answer gives it: res_01J…' },
+    pointer: {
+      type: 'string',
+      description: 'JSON Pointer into the data: /items/17/lines. Without it: the list of the tool, or all of the data.',
+    },
+    cursor: { type: 'string', description: 'nextCursor of the page before.' },
+    limit: { type: 'integer', minimum: 1, description: 'Items at most; 20 without it, and up to 100 with most tools.' },
+  },
+  {
+    type: 'object',
+    properties: {
+      handle: { type: 'string' },
+      pointer: { type: 'string' },
+      kind: { enum: ['list', 'object', 'text', 'value'] },
+      data: {},
+      total: { type: ['integer', 'null'] },
+      nextCursor: { type: ['string', 'null'] },
+      error: { type: 'object' },
+    },
+  },
+);
+
 export const cancelIntent = tool(
   'intendant.intent.cancel',
   'Cancels an earlier call of this run that was not sent yet. What may have been sent is aborted, not sent again, and ends in what really happened. Not for undoing what has happened.',
@@ -82,4 +110,4 @@ export const cancelIntent = tool(
   answerSchema(null),
 );
 
-export const ownTools: readonly Tool[] = [searchTools, getIntent, cancelIntent];
+export const ownTools: readonly Tool[] = [searchTools, getIntent, getResult, cancelIntent];

@@ -1,4 +1,4 @@
-import { terminalStates } from '@intendant/intent';
+import { doubts, type Effect, type EventType, terminalStates } from '@intendant/intent';
 
 /** Transaction ids are stored in 32 bits; this one in 64, by its distance from the horizon. */
 const whole = (xmin: string) =>
@@ -44,6 +44,21 @@ export interface RunLogRow {
   xid: string | null;
   intentId: string;
   version: number;
+}
+
+/** Of the intents of run $1 that had an effect in doubt: what happened to each. */
+export const doubtedOf = {
+  name: 'doubted_of',
+  text: `
+    SELECT i.effect, array_agg(e.type) AS types
+    FROM intents AS i JOIN events AS e ON e.intent_id = i.id
+    WHERE i.run_id = $1 AND i.effect <> 'read'
+    GROUP BY i.id HAVING bool_or(e.type IN (${doubts.map((type) => `'${type}'`).join(', ')}))`,
+};
+
+export interface DoubtedRow {
+  effect: Effect;
+  types: EventType[];
 }
 
 /** How many events each of these intents has. */
