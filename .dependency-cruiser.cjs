@@ -9,7 +9,7 @@ const npm = (names) => `(^|/)node_modules/(@types/)?(${names})/`;
 const toolEntry = '^libs/upstream/src/define-tool\\.ts$';
 
 /** What a model is told about a result, and the fence around what others wrote. */
-const textForModels = '^libs/contracts/src/(text-of|fence|shown-text)\\.ts$';
+const textForModels = '^libs/contracts/src/(text-of|text-of-page|fence|shown-text|count)\\.ts$';
 
 /** A room may import itself and the listed rooms, of our own code. */
 const may = (name, path, allowed, comment) => ({

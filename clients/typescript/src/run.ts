@@ -1,9 +1,8 @@
 import { IntendantError, NoOutcomeYet } from './errors.js';
 import { follow } from './follow.js';
 import { type Answer, has, isResult, NoAnswer, parsed, type Question } from './http.js';
-import { openStatuses } from './open-statuses.js';
 import { Patience } from './patience.js';
-import type { IntentResult, ResultPage, RunEvent, Tool } from './wire.js';
+import type { IntentResult, ResultPage, RunEvent, Status, Tool } from './wire.js';
 
 export interface CallOptions {
   /**
@@ -48,6 +47,15 @@ const longestHoldS = 25;
 const answerMs = 10_000;
 /** Events that are asked for at once. */
 const pageSize = 200;
+
+const open: ReadonlySet<Status> = new Set([
+  'pending',
+  'awaiting_approval',
+  'authorized',
+  'dispatching',
+  'accepted',
+  'unknown',
+]);
 
 /** One run of an agent. Needs its token and nothing else, but for `close`. */
 export class Run {
@@ -171,10 +179,10 @@ export class Run {
   ): Promise<IntentResult<Data>> {
     let latest = result;
     try {
-      while (openStatuses.has(latest.status) && patience.leftMs > 0) {
+      while (open.has(latest.status) && patience.leftMs > 0) {
         latest = await this.hold<Data>({ method: 'GET', path: pathOf(result.intentId) }, patience, signal);
       }
-      if (openStatuses.has(latest.status)) signal?.throwIfAborted();
+      if (open.has(latest.status)) signal?.throwIfAborted();
       return latest;
     } catch (error) {
       if (error instanceof NoAnswer) return latest;

@@ -1,15 +1,14 @@
-import { type IntentResult, outsideWarning, textOf } from '@intendant/contracts';
+import { type IntentResult, outsideWarning, resultOf, textOf } from '@intendant/contracts';
 import { describe, expect, test } from 'vitest';
+import { intentIn } from '../../../libs/contracts/src/intents.spec-helper.js';
 import { errorIn } from './http.js';
-import { NoOutcomeYet, type ResultPage, type Status, textFor, textForPage } from './index.js';
-import { openStatuses } from './open-statuses.js';
+import { NoOutcomeYet, type ResultPage, textFor, textForPage } from './index.js';
 
 const intentId = '01J9Z3M5V6W7X8Y9Z0A1B2C3D4';
 const result = (over: Partial<IntentResult> = {}): IntentResult => ({
   ...{ intentId, runId: 'run_1', stepId: 's1', tool: 'mail.read', status: 'committed', outcome: 'executed' },
   ...{ replayed: false, data: { subject: 'hi' }, summary: null, handle: null, error: null, ...over },
 });
-const waiting = (over: Partial<IntentResult> = {}) => result({ outcome: 'undecided', data: null, ...over });
 /** What a text has beside what stands between its fences. */
 const unfenced = (text: string) => text.replace(/^<<<outside (\w+)\n.*\noutside \1>>>$/gm, '');
 
@@ -43,7 +42,7 @@ describe('what was written outside', () => {
     error: { code: 'upstream_rejected', message: lie, nextAction: 'stop', retryable: false, details: { lie } },
   }) as IntentResult['error'];
   const page: ResultPage = {
-    ...{ handle: 'res_1', intentId, tool: 'mail.read', pointer: `/${lie}`, kind: 'text', data: lie, total: 24 },
+    ...{ handle: 'res_1', intentId, tool: 'mail.read', pointer: '/text', kind: 'text', data: lie, total: 24 },
     ...{ omitted: [{ pointer: `/${lie}`, what: lie }], nextCursor: null },
   };
 
@@ -67,22 +66,20 @@ describe('what was written outside', () => {
 });
 
 describe('a call without an outcome', () => {
-  test.each([...openStatuses].filter((status) => status !== 'awaiting_approval'))(
-    '(%s) is not to be made again',
-    (status) => {
-      for (const outcome of ['undecided', 'unknown'] as const) {
-        const text = textFor(waiting({ status: status as Status, outcome }));
-        expect(text).toMatch(
-          /may have happened by now or may still happen\. Do not call it again\. Intent 01\w+ can be/,
-        );
-      }
-    },
-  );
+  const states = [
+    'pending',
+    'authorized',
+    'awaiting_approval',
+    'dispatching',
+    'accepted',
+    'unknown',
+    'dead_lettered',
+  ] as const;
 
-  test('says once what it waits for', () => {
-    const summary =
-      'mail.read was not sent yet: it waits for the approval of a person. Calling it again will not help.';
-    expect(textFor(waiting({ status: 'awaiting_approval', summary })).endsWith(summary)).toBe(true);
+  test.each(states)('(%s) is not to be made again, and can be asked about', (state) => {
+    const text = textFor(resultOf(intentIn(state), false));
+    expect(text).toMatch(/Do not call it again|Calling it again will not help/);
+    expect(text).toContain(intentIn(state).proposal.intentId);
   });
 
   test('and without an intent names its step', () => {

@@ -1,10 +1,11 @@
 import type { Intent, Json, JsonObject } from '@intendant/intent';
+import { count } from './count.js';
 import { Refusal } from './errors.js';
 import { outsideWarning } from './fence.js';
 import { inWords } from './json-in-words.js';
 import { pointerSteps, pointerTo } from './pointer.js';
 import { isFromOutside } from './result.js';
-import { count, handleOf, jsonBytes, listIn, shownBytes } from './shown-data.js';
+import { handleOf, jsonBytes, listIn, shownBytes } from './shown-data.js';
 
 /** What is wanted of the data behind a handle. */
 export interface PageRequest {

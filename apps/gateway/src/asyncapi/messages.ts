@@ -44,6 +44,13 @@ function refusal(what: string, codes: readonly ErrorCode[]): Message {
   };
 }
 
+const step = {
+  'Intendant-Step': header(
+    'The step, as `stepId` in the message, for runtimes that pass on what the model wrote. Where both are given they have to be the same.',
+    's3',
+  ),
+};
+
 /** Every message that somebody outside sends or gets. Those of events are named as the last word of their subject. */
 export const messages: Readonly<Record<string, Message>> = {
   submission: {
@@ -55,6 +62,7 @@ export const messages: Readonly<Record<string, Message>> = {
       {},
       {
         ...traceparent,
+        ...step,
         'Nats-Msg-Id': header('For JetStream: within two minutes a second message of this id is not stored.', 's3-1'),
       },
     ),
@@ -105,10 +113,14 @@ export const messages: Readonly<Record<string, Message>> = {
           ...header('How long to wait for an outcome, 30 s at most; without it, for the recording only.', '20s'),
           pattern: '^[0-9]{1,6}(ms|s)$',
         },
-        'Intendant-Step': header(
-          'The step, as `stepId` in the message, for runtimes that pass on what the model wrote. Where both are given they have to be the same.',
-          's3',
-        ),
+        ...step,
+        'Intendant-After': {
+          ...header(
+            'For calls without a step, by whoever may send the same one again: after which intent of the same call this one is made, or none. Where another one is over already, nothing is recorded, and the answer (`conflict`) names it in `details.after`.',
+            'none',
+          ),
+          pattern: '^(none|[0-9A-HJKMNP-TV-Z]{26})$',
+        },
       },
     ),
     payload: toolIntent,
