@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Refusal } from '@intendant/contracts';
+import { gauge } from '@intendant/runtime';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from './authentication.js';
@@ -11,8 +12,11 @@ const mostStreams = 5_000;
 const mostOfRun = 32;
 /** Something is sent at least this often, so that both sides notice when the other one is gone. In ms. */
 const heartbeatMs = 15_000;
-/** A client that takes nothing for this long is cut off, in ms. */
-const stalledMs = 30_000;
+const openStreams = gauge({
+  name: 'intendant_event_streams_open',
+  help: 'Event streams that clients follow.',
+  labels: [],
+});
 
 export const eventStreamType = 'text/event-stream';
 
@@ -35,6 +39,9 @@ export function lastEventId({ headers }: FastifyRequest): string | undefined {
 export class EventStreams implements OnModuleDestroy {
   private readonly open = new Set<Outlet>();
 
+  /** `readingMs`: a client that takes nothing for so long is cut off. */
+  constructor(private readonly readingMs: number) {}
+
   /** Tells all of it until it is over, the reader's token expires, or the client is gone. @throws Refusal */
   async serve(reply: FastifyReply, feed: Feed, reader: Reader): Promise<void> {
     const runId = reader.kind === 'agent' ? reader.session.runId : null;
@@ -42,8 +49,9 @@ export class EventStreams implements OnModuleDestroy {
     // To clients of this protocol: do not connect again.
     if (await feed.isOver()) return void reply.status(204);
     reply.hijack();
-    const outlet = new Outlet(reply.raw, runId);
+    const outlet = new Outlet(reply.raw, runId, this.readingMs);
     this.open.add(outlet);
+    openStreams.inc();
     try {
       await tell(outlet, feed, reader.kind === 'agent' ? reader.session.expiresAt : Number.POSITIVE_INFINITY);
     } catch {
@@ -51,6 +59,7 @@ export class EventStreams implements OnModuleDestroy {
       outlet.cut();
     } finally {
       this.open.delete(outlet);
+      openStreams.dec();
     }
   }
 
@@ -100,6 +109,7 @@ class Outlet {
     private readonly response: ServerResponse,
     /** Of the agent that reads it; null: an operator does. */
     readonly runId: string | null,
+    private readonly readingMs: number,
   ) {
     response.once('close', () => this.gone.abort());
     // Whoever is gone hears nothing of it.
@@ -124,7 +134,7 @@ class Outlet {
     if (this.isClosed) return false;
     this.silentUntil = Date.now() + heartbeatMs;
     if (this.response.write(text)) return true;
-    const stalled = AbortSignal.any([this.closed, AbortSignal.timeout(stalledMs)]);
+    const stalled = AbortSignal.any([this.closed, AbortSignal.timeout(this.readingMs)]);
     await once(this.response, 'drain', { signal: stalled }).catch(() => this.cut());
     return !this.isClosed;
   }
