@@ -77,11 +77,10 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await Promise.all(open.map((each) => each.close()));
+  await Promise.all([...open.map((each) => each.close()), http?.kill()]);
+  await proxy?.close();
   expect(await stack.store.verify()).toEqual([]);
   await stack.stop();
-  await proxy.close();
-  await http.kill();
   await rm(folder, { recursive: true });
 });
 
