@@ -28,7 +28,7 @@ describe('what a model is told about a call that has ended', () => {
 
   test('has what a model would go wrong without', () => {
     const [, replayed, sandbox, large, corrected] = told.map(textFor);
-    expect(replayed).toContain('answered from the first call');
+    expect(replayed).toContain('it was not made again');
     expect(sandbox).toContain('in the sandbox: nothing real');
     expect(large).toContain(`Handle: res_${intentId}`);
     expect(corrected).toContain('Found out later: executed.');
