@@ -121,7 +121,7 @@ describe.concurrent('a body that cannot be admitted is a problem, and nothing is
         body: typeof payload === 'string' ? payload : Uint8Array.from(payload),
       });
       expect(answer).toMatchObject({
-        status: code === 'invalid_message' ? 400 : 422,
+        status: what === '300 KiB' ? 413 : code === 'invalid_message' ? 400 : 422,
         body: { error: { code, nextAction: 'fix_arguments' } },
       });
       expect(answer.headers.get('content-type')).toContain('application/problem+json');
