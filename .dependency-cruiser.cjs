@@ -8,6 +8,9 @@ const npm = (names) => `(^|/)node_modules/(@types/)?(${names})/`;
 /** What modules of tools import as `intendant/tool`: the public entry, which imports nothing. */
 const toolEntry = '^libs/upstream/src/define-tool\\.ts$';
 
+/** What a model is told about a result, and the fence around what others wrote. */
+const textForModels = '^libs/contracts/src/(text-of|text-of-page|fence|shown-text|count)\\.ts$';
+
 /** A room may import itself and the listed rooms, of our own code. */
 const may = (name, path, allowed, comment) => ({
   name,
@@ -219,7 +222,14 @@ module.exports = {
       comment: 'It is installed in other people’s programs, on any runtime with fetch: what it needs, it brings along.',
       severity: 'error',
       from: room('clients'),
-      to: { path: '.', pathNot: '^clients/' },
+      to: { path: '.', pathNot: ['^clients/', textForModels] },
+    },
+    {
+      name: 'text-for-models-imports-nothing',
+      comment: 'The client brings these files along, so that a model is told the same on every surface.',
+      severity: 'error',
+      from: { path: textForModels },
+      to: { path: '.', pathNot: textForModels },
     },
     {
       name: 'tool-entry-imports-nothing',
@@ -327,8 +337,8 @@ module.exports = {
     only(
       'only-bus-uses-nats',
       '@nats-io',
-      ['^libs/bus/', ...tests],
-      'One place knows the traps of the client; JetStream can be replaced there.',
+      ['^libs/bus/', '^examples/agents/nats\\.ts$', ...tests],
+      'One place knows the traps of the client; JetStream can be replaced there. The example is what others write.',
     ),
     only(
       'only-store-uses-the-database',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Agent } from './agent/agent.js';
-import { openRun } from './agent/open-run.js';
+import { Agent } from './agents/http/agent.js';
+import { openRun } from './agents/http/open-run.js';
 import { readInstallation } from './demo/installation.js';
 import { judge } from './demo/judge.js';
 import { Narrator } from './demo/narrator.js';

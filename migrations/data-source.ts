@@ -6,6 +6,7 @@ import { SandboxIntents1796169600000 } from './1796169600000-sandbox-intents.js'
 import { Pauses1796256000000 } from './1796256000000-pauses.js';
 import { Admission1796342400000 } from './1796342400000-admission.js';
 import { Approvals1796428800000 } from './1796428800000-approvals.js';
+import { DeadMessageSteps1796515200000 } from './1796515200000-dead-message-steps.js';
 
 /** Every migration, in order. Frozen once released: a change is a new one. */
 export const migrations = [
@@ -16,6 +17,7 @@ export const migrations = [
   Pauses1796256000000,
   Admission1796342400000,
   Approvals1796428800000,
+  DeadMessageSteps1796515200000,
 ];
 
 export function migrationDataSource(url: string): DataSource {

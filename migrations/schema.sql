@@ -13,6 +13,7 @@ CREATE TABLE dead_messages (
   dismissed_at timestamp with time zone,
   dismissed_by text,
   dismiss_reason text,
+  step_id text,
   CONSTRAINT dead_messages_digest_key UNIQUE (digest),
   CONSTRAINT dead_messages_pkey PRIMARY KEY (id)
 );

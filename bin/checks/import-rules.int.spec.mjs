@@ -33,6 +33,8 @@ const mistakes = [
   ['migrations/package.ts', 'ulid', 'migrations-packages'],
   ['clients/typescript/src/outward.ts', '@intendant/contracts', 'client-imports-nothing'],
   ['clients/typescript/src/id.ts', 'node:crypto', 'client-imports-nothing'],
+  ['libs/contracts/src/text-of.ts', '@intendant/intent', 'text-for-models-imports-nothing'],
+  ['libs/contracts/src/shown-text.ts', 'node:crypto', 'text-for-models-imports-nothing'],
   ['examples/outward.ts', '@intendant/store', 'examples-are-outsiders'],
   ['libs/store/src/app.ts', '../../../apps/policy/src/admission.js', 'libs-do-not-import-apps'],
   ['apps/policy/src/other.ts', '../../gateway/src/inside.js', 'apps-do-not-import-apps'],
@@ -48,6 +50,7 @@ const mistakes = [
   ['apps/notifier/src/decides.ts', '@intendant/policy', 'notifier-only-tells'],
   ['apps/policy/src/fixture.ts', '@intendant/testing', 'testing-is-for-tests'],
   ['apps/policy/src/nats.ts', '@nats-io/transport-node', 'only-bus-uses-nats'],
+  ['examples/demo/nats.ts', '@nats-io/transport-node', 'only-bus-uses-nats'],
   ['apps/policy/src/sql.ts', 'pg', 'only-store-uses-the-database'],
   ['apps/policy/src/http.ts', 'undici', 'only-upstream-calls-out'],
   ['apps/policy/src/address.ts', 'ipaddr.js', 'only-upstream-judges-addresses'],
@@ -75,6 +78,7 @@ const legal = [
   ['libs/store/src/sql.ts', 'pg'],
   ['libs/policy/src/hash.ts', 'node:crypto'],
   ['libs/bus/src/nats.ts', '@nats-io/transport-node'],
+  ['examples/agents/nats.ts', '@nats-io/transport-node'],
   ['libs/cel/src/library.ts', '@bufbuild/cel'],
   ['libs/rules/src/expression.ts', '@intendant/cel'],
   ['apps/standalone/src/main.ts', '../../policy/src/policy.module.js'],
@@ -86,6 +90,7 @@ const legal = [
   ['libs/upstream/src/mcp-session.ts', '@modelcontextprotocol/client'],
   ['clients/typescript/src/run.ts', './http.js'],
   ['clients/typescript/src/http.spec.ts', '@intendant/testing'],
+  ['clients/typescript/src/text-for.ts', '../../../libs/contracts/src/fence.js'],
   ['apps/gateway/src/mcp/surface.ts', '@modelcontextprotocol/server'],
   ['examples/notes.ts', '../libs/upstream/src/define-tool.js'],
 ];
@@ -126,6 +131,7 @@ beforeAll(() => {
     'libs/store/src/utils/any.ts',
     'apps/gateway/src/inside.ts',
     'clients/typescript/src/http.ts',
+    'libs/contracts/src/fence.ts',
   ]) {
     write(file, 'export const value = 1;\n');
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, call } from '../agent/call.js';
+import { type Answer, call } from '../agents/http/call.js';
 import type { TimelineEvent } from './timeline-event.js';
 
 interface Page {

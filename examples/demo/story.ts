@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/agent.js';
+import type { Agent } from '../agents/http/agent.js';
 import type { Narrator } from './narrator.js';
 import type { Operator } from './operator.js';
 import type { RunWatch } from './run-watch.js';

@@ -1,4 +1,4 @@
-import { call } from '../agent/call.js';
+import { call } from '../agents/http/call.js';
 
 /** What the upstream is told to do wrong, once, with the next request that has the text in its body. */
 export interface Order {

@@ -115,6 +115,11 @@ describe('the command line of an agent', () => {
       out: ['orders.get  committed (executed)', 'intent  i1', 'data    {"n":1}'],
       err: [],
     });
+    const outside = { untrusted: true, warning: 'This was written outside and may lie.' };
+    const stopOutside = await answerOn(nats.url, subjects.rpcSubmit, () => ({ ...result, ...outside }));
+    const { out } = await cli.run(['submit', 'orders.get', '--step', 's1']);
+    await stopOutside();
+    expect(out.slice(-2)).toEqual(['warning This was written outside and may lie.', 'data    {"n":1}']);
     expect(bodies).toEqual(['{"tool":"orders.get","args":{"id": 12345678901234567890},"stepId":"s1"}', '5s']);
 
     expect(await cli.run(['run', 'close'])).toMatchObject({ status: 0, out: [`${runId} is closed`] });
@@ -189,7 +194,7 @@ describe('the command line of an agent', () => {
     const alone = await cli.run(['submit', 'mail.send', '{}', '--token', token]);
     expect(alone).toMatchObject({
       status: 1,
-      err: [expect.stringMatching(/sending it again with the same step is safe.\nnext: wait$/)],
+      err: [expect.stringMatching(/Nothing was recorded; the same call can be made again later.\nnext: wait$/)],
     });
   });
 

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Certificate, Finding, ProbeName } from '@intendant/certify';
 import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import type { Behaviour } from '../../examples/upstream/server.js';
+import { documentedTool, programs } from '../flow/third-party-tools.js';
 
 // A campaign waits for settle times and starts processes to kill; on a busy machine that adds up.
 vi.setConfig({ testTimeout: 90_000 });
@@ -92,7 +93,7 @@ interface Ended {
 async function intendant(...args: string[]): Promise<Ended> {
   const child = spawn(process.execPath, [path.join(root, 'bin', 'intendant.mjs'), 'tools', 'certify', ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH },
+    env: { PATH: programs },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
     killSignal: 'SIGKILL',
@@ -143,6 +144,21 @@ describe('a certificate confirms', () => {
     expect(ended.out).toMatch(/^supported +lookup$/m);
     expect(ended.out).toMatch(/maxProcessing: \{ value: \d+ms, basis: measured \}/);
   });
+});
+
+test('a server from npm that keeps more than its documented tool file declares, in which nothing has to change', async () => {
+  const file = path.join(folder, 'reports.tool.yaml');
+  writeFileSync(file, documentedTool().replace('maxProcessing: 5s', 'maxProcessing: 500ms'));
+  const reports = mkdtempSync(path.join(folder, 'reports-'));
+  const ended = await intendant(
+    ...[file, '--real-upstream', '--set', `REPORTS_DIR=${reports}`, '--args', '{"text":"All is well."}'],
+  );
+  expect(ended).toMatchObject({ status: 0, err: '' });
+  expect(ended.out).toMatch(/^passed +lost_reply +.*present: nothing is sent again/m);
+  expect(ended.out).toMatch(/^observed +duplicate +.*: one effect;/m);
+  expect(ended.out).toMatch(/^supported +idempotency_key$/m);
+  expect(ended.out).toMatch(/^verdict +the declaration holds \(/m);
+  expect(ended.out).not.toContain('to change in the tool file');
 });
 
 describe('a certificate catches an upstream that', () => {

@@ -32,7 +32,7 @@ describe('what needs a person', () => {
     const args = { ref: 'order 1', amount: 7, secret: 'pin 1234' };
     const asked = await agent.submit('effects.approved', args, { stepId: 's1' });
     expect(asked).toMatchObject({ status: 'awaiting_approval', outcome: 'undecided', error: null });
-    expect(asked.summary).toMatch(/waits for the approval of a person, until .* Calling it again will not help/);
+    expect(asked.summary).toMatch(/waits for the approval of a person, until .* Do not call it again/);
     const card = await cardOf(asked.intentId);
     expect(card).toMatchObject({
       ...{ status: 'awaiting_approval', requester: 'ada', effect: 'write', reversible: true, quorum: 1, given: [] },

@@ -1,19 +1,18 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Intendant, IntendantError, NoOutcomeYet, type Run, type RunEvent } from '@intendant/client';
-import { startTcpProxy, type TcpProxy } from '@intendant/testing';
+import { type Meddler, type Reply, startMeddler, startTcpProxy, type TcpProxy } from '@intendant/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Stack, serviceKey } from './stack.js';
 
 let stack: Stack;
 let proxy: TcpProxy;
+const meddlers: Meddler[] = [];
 beforeAll(async () => {
   stack = await Stack.start();
   proxy = await startTcpProxy(Number(new URL(stack.url).port));
 });
 afterAll(async () => {
   await proxy?.close();
+  await Promise.all(meddlers.map((each) => each.close()));
   await stack?.stop();
 });
 
@@ -21,6 +20,12 @@ const budgets = { calls: 1_000, mutating: 1_000, destructive: 100, wallClock: '1
 const openRun = (url = stack.url) =>
   new Intendant({ url, serviceKey }).openRun({ user: 'ada', permissions: ['*'], profile: 'interactive', budgets });
 const throughProxy = () => proxy.through(stack.url);
+/** A run that speaks to the gateway by way of somebody in between. */
+const through = async (run: Run, meddle: Parameters<typeof startMeddler>[1]) => {
+  const meddler = await startMeddler(stack.url, meddle);
+  meddlers.push(meddler);
+  return new Intendant({ url: meddler.url }).run(run);
+};
 const all = async (events: AsyncIterable<RunEvent>) => {
   const found: RunEvent[] = [];
   for await (const event of events) found.push(event);
@@ -50,6 +55,17 @@ test('a run is opened, used, followed and closed', async () => {
   );
   expect(await all(run.events({ after: events[2]?.id ?? '' }))).toEqual(events.slice(3));
   await expect(run.call('effects.keyed', { ref: 'late' })).rejects.toMatchObject({ code: 'run_closed' });
+});
+
+test('a run is opened with everything that its type has', async () => {
+  const run = await new Intendant({ url: stack.url, serviceKey }).openRun({
+    ...{ user: 'ada', permissions: ['*'], profile: 'batch', phase: 'resolve', ttl: '30m', sandbox: false },
+    budgets: { calls: 5, mutating: 4, destructive: 3, cost: 2.5, wallClock: '10m' },
+    restrict: [{ tools: ['effects.*'], allow: 'args.ref == "mine"', message: 'Only mine.' }],
+  });
+  expect(run.opened.budgets).toEqual({ calls: 5, mutating: 4, destructive: 3, cost: 2.5, wallClockSeconds: 600 });
+  expect(await run.call('effects.keyed', { ref: 'others' })).toMatchObject({ status: 'denied' });
+  expect(await run.call('effects.keyed', { ref: 'mine' })).toMatchObject({ status: 'committed' });
 });
 
 test('what was not recorded is an error that says what to do; what was is a result', async () => {
@@ -94,32 +110,47 @@ test('a call that nobody can answer names its step, and a gateway that comes bac
   expect(await call).toMatchObject({ status: 'committed' });
 });
 
-test('an answer that somebody in between made into 503 is asked for again, under the same step', async () => {
-  let swallowed = 0;
-  const front = createServer(async (incoming, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const { authorization = '', prefer = '' } = incoming.headers;
-    const answer = await fetch(stack.url + incoming.url, {
-      method: incoming.method ?? 'GET',
-      headers: { authorization, 'content-type': 'application/json', prefer: String(prefer) },
-      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
-    });
-    const body = await answer.text();
-    swallowed += 1;
-    if (swallowed <= 2) return response.writeHead(503, { 'retry-after': '0' }).end('<html>busy</html>');
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
-  });
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
+test.each<Reply>([
+  { status: 503, body: '<html>busy</html>', headers: { 'retry-after': '0' } },
+  { status: 200, body: '{}', headers: { 'content-type': 'application/json' } },
+])('an answer that somebody in between made into $status is asked for again, under the same step', async (made) => {
   const opened = await openRun();
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-  const result = await new Intendant({ url }).run(opened).call('effects.keyed', { ref: opened.runId });
+  const run = await through(opened, async ({ n }, pass) => {
+    const answer = await pass();
+    return n <= 2 ? made : answer;
+  });
+  const result = await run.call('effects.keyed', { ref: run.runId });
   expect(result).toMatchObject({ status: 'committed', replayed: true });
-  expect(await stack.store.intents.list({ runId: opened.runId, limit: 10 })).toHaveLength(1);
+  expect(await stack.store.intents.list({ runId: run.runId, limit: 10 })).toHaveLength(1);
   expect(await effectsOf(result.intentId)).toBe(1);
-  front.closeAllConnections();
-  front.close();
+});
+
+test('a call whose answer is lost before its run is closed is not said to have left nothing, and its step is found', async () => {
+  const opened = await openRun();
+  const run = await through(opened, async ({ n }, pass) => {
+    const answer = await pass();
+    if (n > 1) return answer;
+    await opened.close();
+    return { status: 502 };
+  });
+  const error = await run.call('effects.keyed', { ref: run.runId }, { stepId: 's1' }).catch((thrown) => thrown);
+  // Whether a gateway still answers about the step or refuses its run: never that nothing was recorded.
+  if (error instanceof Error) expect(error).toMatchObject({ name: 'NoOutcomeYet', stepId: 's1', result: null });
+  const found = await run.step('s1');
+  expect(found).toEqual([expect.objectContaining({ status: 'committed', outcome: 'executed', stepId: 's1' })]);
+  expect(await effectsOf(found[0]?.intentId ?? '')).toBe(1);
+  expect(await run.step('s2')).toEqual([]);
+});
+
+test('events that end with the token, end with an error', async () => {
+  const agent = await stack.agent({ expiresAt: Date.now() + 1_500 });
+  await agent.submit('effects.approved', { ref: agent.runId, amount: 3 }, { stepId: 's1' });
+  const seen: string[] = [];
+  const following = (async () => {
+    for await (const { type } of new Intendant({ url: stack.url }).run(agent).events()) seen.push(type);
+  })();
+  await expect(following).rejects.toMatchObject({ name: 'IntendantError', code: 'unauthenticated' });
+  expect(seen).toEqual(['recorded', 'approval_requested']);
 });
 
 describe('a connection that is cut', () => {

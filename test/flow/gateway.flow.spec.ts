@@ -66,6 +66,8 @@ test('a caller that does not wait gets the address where the outcome will be', a
   const headers = { prefer: 'wait=soon' };
   const submitted = await http('POST', '/v1/intents', token, { body: keyed(runId), headers });
   expect(submitted).toMatchObject({ status: 202, body: { outcome: 'undecided', data: null, error: null } });
+  const { intentId, summary } = submitted.body;
+  expect(summary).toContain(`Do not call it again; read intent ${intentId} or wait for its outcome.`);
   expect(submitted.headers.get('preference-applied')).toBeNull();
 
   const location = submitted.headers.get('location') ?? '';
@@ -87,7 +89,9 @@ test('what is on the wire is aborted by a cancel, which answers with what really
   const { intentId } = (await http('POST', '/v1/intents', token, { body })).body;
   await stack.upstream.waitForRequest({ key: await stack.keyOf(intentId) }, 20_000);
 
-  expect(await http('POST', `/v1/intents/${intentId}/cancel`, token)).toMatchObject({ status: 202 });
+  const cancelling = await http('POST', `/v1/intents/${intentId}/cancel`, token);
+  const words = 'effects.late is being cancelled for ada: it may have happened already, which is being found out.';
+  expect(cancelling).toMatchObject({ status: 202, body: { summary: expect.stringContaining(words) } });
   const outcome = await http('POST', `/v1/intents/${intentId}/cancel`, token, { headers: wait });
   expect(outcome).toMatchObject({ status: 200, body: { status: 'committed', outcome: 'executed' } });
 });

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shipped } from './shipped.js';
 import { Stack } from './stack.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -12,7 +13,7 @@ const run = promisify(execFile);
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await Stack.start();
+  stack = await Stack.start(shipped);
 });
 afterAll(() => stack?.stop());
 

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent } from './clients.js';
 import { eventually } from './eventually.js';
+import { everyRow } from './every-row.js';
 import { Stack } from './stack.js';
 
 const secrets = {
@@ -178,17 +179,6 @@ async function askAbout(agent: Agent, intentId: string): Promise<string> {
   return JSON.stringify(answers[0]?.body);
 }
 
-/** Every row of every table, as text. */
-async function inTheDatabase(): Promise<string[]> {
-  const tables = await stack.database.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const rows = tables.map(({ name }) =>
-    stack.database.query<{ row: string }>(`SELECT to_json(t)::text AS row FROM ${name} t`),
-  );
-  return (await Promise.all(rows)).flat().map(({ row }) => row);
-}
-
 /** Where a planted secret, or its base64, stands in these texts. */
 function leaks(texts: readonly string[]): string[] {
   const forms = Object.values(secrets).flatMap((secret) => [btoa(secret).replace(/=+$/, ''), btoa(`robot:${secret}`)]);
@@ -224,7 +214,7 @@ test('a credential that an upstream repeats appears in no event, answer, message
     () => calls.length <= onTheBus.filter((each) => each.startsWith('intendant.events.')).length,
   );
 
-  const rows = await inTheDatabase();
+  const rows = await everyRow(stack.database);
   const logs = stack.services.flatMap(({ log }) => log);
   expect(rows.length).toBeGreaterThan(calls.length);
   expect(logs.length).toBeGreaterThan(calls.length);

@@ -1,9 +1,12 @@
 import { type Certificate, durationText, type Finding } from '@intendant/certify';
 import type { ToolDefinition } from '@intendant/contracts';
+import type { Guarantee } from '@intendant/intent';
 import type { DeclaredDuration } from '@intendant/tools';
 import type { Context } from './context.js';
 import { printable } from './table.js';
 
+/** What promises more stands later; more may be declared where the vendor promises it, but need not. */
+const strengths: readonly Guarantee[] = ['none', 'lookup', 'idempotency_key', 'conditional_create'];
 /** A value for the tool file is longer than what was seen: the next time it may take longer. */
 const allowance = 2;
 const stepMs = 10;
@@ -80,7 +83,8 @@ function pasted({ measured, supported, declared, findings }: Certificate): strin
   const useless = findings.some(({ probe, result }) => uselessLookup.includes(probe) && result === 'failed');
   const processing = longer(declared.maxProcessing, measured.processingMs);
   const lag = declared.lag === null || useless ? null : longer(declared.lag, measured.lagMs);
-  const guarantee = supported === declared.guarantee ? null : `${supported}  # declared: ${declared.guarantee}`;
+  const weaker = strengths.indexOf(supported) < strengths.indexOf(declared.guarantee);
+  const guarantee = weaker ? `${supported}  # declared: ${declared.guarantee}` : null;
   if (guarantee === null && processing === null && lag === null) return [];
   return [
     '  upstream:',

@@ -8,7 +8,7 @@ type Shown = IntentResult & { readonly safeResendUntil?: string | null; readonly
 /** Prints a result for a person or as JSON; a result with an error makes the command fail. */
 export function showResult(context: Context, result: Shown, json: boolean | undefined): void {
   const { intentId, tool, status, outcome, replayed, sandbox, safeResendUntil, grant, data } = result;
-  const { summary, handle, error } = result;
+  const { summary, handle, warning, error } = result;
   if (error) context.failed();
   if (json) {
     context.out(JSON.stringify(result));
@@ -21,6 +21,7 @@ export function showResult(context: Context, result: Shown, json: boolean | unde
   if (safeResendUntil) context.out(`resend  safe until ${safeResendUntil}`);
   if (summary) context.out(`summary ${printable(summary)}`);
   if (handle) context.out(`handle  ${handle} (results read ${handle})`);
+  if (warning) context.out(`warning ${printable(warning)}`);
   if (data !== null) context.out(`data    ${printable(JSON.stringify(data))}`);
   if (error) {
     context.out(`error   ${error.code}: ${printable(error.message)}`);

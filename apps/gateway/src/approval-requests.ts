@@ -37,7 +37,10 @@ export class RefuseRequest {
   @IsProse(2_000)
   reason: string;
 
-  @ApiPropertyOptional({ description: 'The `digest` that was seen; without it, whatever is asked now is refused.' })
+  @ApiPropertyOptional({
+    type: String,
+    description: 'The `digest` that was seen; without it, whatever is asked now is refused.',
+  })
   @IsOptional()
   @IsShape(digestShape, digestExpected)
   digest?: string | null;
@@ -57,7 +60,7 @@ export class BatchedDecision {
   @IsShape(digestShape, digestExpected)
   digest: string;
 
-  @ApiPropertyOptional({ description: 'Why; needed to refuse.' })
+  @ApiPropertyOptional({ type: String, description: 'Why; needed to refuse.' })
   @ValidateIf(({ decision, reason }: BatchedDecision) => decision === 'refuse' || reason != null)
   @IsProse(2_000)
   reason?: string | null;

@@ -1,4 +1,4 @@
-import { Refusal } from '@intendant/contracts';
+import { UnsupportedMediaTypeException } from '@nestjs/common';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 
@@ -20,22 +20,20 @@ export function parseBodies(adapter: FastifyAdapter): void {
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('text/plain');
   adapter.useBodyParser('application/json', false, { bodyLimit }, (request, body, done) => {
-    if (isRaw(request)) done(null, body);
+    if (isEncoded(request)) done(new UnsupportedMediaTypeException());
+    else if (isRaw(request)) done(null, body);
     else if (body.length === 0) done(null, undefined);
     else parseJson(request, body.toString('utf8'), done);
   });
   adapter.useBodyParser('*', false, { bodyLimit }, (request, body, done) => {
-    if ('rawForm' in request.routeOptions.config) {
-      done(null, body);
-      return;
-    }
-    const type = request.headers['content-type'] ?? 'none';
-    done(
-      new Refusal('invalid_message', `The content type has to be application/json; got ${type.slice(0, 100)}.`, {
-        expected: 'application/json',
-      }),
-    );
+    if ('rawForm' in request.routeOptions.config && !isEncoded(request)) done(null, body);
+    else done(new UnsupportedMediaTypeException());
   });
+}
+
+/** Nothing is unpacked: a small body could become a large one. */
+function isEncoded({ headers }: FastifyRequest): boolean {
+  return (headers['content-encoding'] ?? 'identity') !== 'identity';
 }
 
 function isRaw(request: FastifyRequest): boolean {

@@ -77,10 +77,11 @@ describe('dead letters', () => {
 
     const all = await list(keys.viewer);
     expect(all.intents).toMatchObject([{ intentId: intent, reason: 'no_way_to_tell' }]);
+    const listed = { subject: 'intendant.intents.acme', stepId: null, error, receivedAt: expect.any(String) };
     expect(all.messages).toEqual([
-      { id: fromNobody, subject: 'intendant.intents.acme', error, receivedAt: expect.any(String), sender: null },
+      { id: fromNobody, ...listed, sender: null },
       {
-        ...{ id: message, subject: 'intendant.intents.acme', error, receivedAt: expect.any(String) },
+        ...{ id: message, ...listed },
         sender: { tenant: 'acme', runId: session.runId, user: 'ada' },
       },
     ]);

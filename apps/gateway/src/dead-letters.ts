@@ -5,7 +5,7 @@ import { rejected } from './command-answer.js';
 import { tenantToList } from './tenants.js';
 
 /** A message that could not be admitted, without its payload. */
-export interface DeadMessageListing extends Pick<DeadMessage, 'id' | 'subject' | 'error' | 'receivedAt'> {
+export interface DeadMessageListing extends Pick<DeadMessage, 'id' | 'subject' | 'stepId' | 'error' | 'receivedAt'> {
   /** Who sent it, where that could be verified. */
   readonly sender: { readonly tenant: string; readonly runId: string; readonly user: string } | null;
 }
@@ -36,9 +36,9 @@ export async function listDeadLetters(
   };
 }
 
-export function listing({ id, subject, error, receivedAt, session }: DeadMessage): DeadMessageListing {
+export function listing({ id, subject, stepId, error, receivedAt, session }: DeadMessage): DeadMessageListing {
   const sender = session && { tenant: session.tenant, runId: session.runId, user: session.user };
-  return { id, subject, error, receivedAt, sender };
+  return { id, subject, stepId, error, receivedAt, sender };
 }
 
 export interface Action {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { gauge } from '@intendant/runtime';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from './authentication.js';
@@ -8,8 +9,11 @@ import { StreamPlaces } from './stream-places.js';
 
 /** Something is sent at least this often, so that both sides notice when the other one is gone. In ms. */
 const heartbeatMs = 15_000;
-/** A client that takes nothing for this long is cut off, in ms. */
-const stalledMs = 30_000;
+const openStreams = gauge({
+  name: 'intendant_event_streams_open',
+  help: 'Event streams that clients follow.',
+  labels: [],
+});
 
 export const eventStreamType = 'text/event-stream';
 
@@ -33,6 +37,9 @@ export class EventStreams implements OnModuleDestroy {
   private readonly open = new Set<Outlet>();
   private readonly places = new StreamPlaces();
 
+  /** `readingMs`: a client that takes nothing for so long is cut off. */
+  constructor(private readonly readingMs: number) {}
+
   /** Tells all of it until nothing but a correction can follow, the reader's token expires, or the client is gone. @throws Refusal */
   async serve(reply: FastifyReply, feed: Feed, reader: Reader): Promise<void> {
     const leave = this.places.take(reader);
@@ -54,8 +61,9 @@ export class EventStreams implements OnModuleDestroy {
 
   private async stream(reply: FastifyReply, feed: Feed, reader: Reader, isSettled: boolean): Promise<void> {
     reply.hijack();
-    const outlet = new Outlet(reply.raw);
+    const outlet = new Outlet(reply.raw, this.readingMs);
     this.open.add(outlet);
+    openStreams.inc();
     const until = reader.kind === 'agent' ? reader.session.expiresAt : Number.POSITIVE_INFINITY;
     try {
       await tell(outlet, feed, until, isSettled);
@@ -64,6 +72,7 @@ export class EventStreams implements OnModuleDestroy {
       outlet.cut();
     } finally {
       this.open.delete(outlet);
+      openStreams.dec();
     }
   }
 }
@@ -100,7 +109,10 @@ class Outlet {
   /** When it is time to send something again. */
   silentUntil = 0;
 
-  constructor(private readonly response: ServerResponse) {
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly readingMs: number,
+  ) {
     // Somebody who has hung up already does so no more.
     if (response.destroyed) this.gone.abort();
     response.once('close', () => this.gone.abort());
@@ -126,7 +138,7 @@ class Outlet {
     if (this.isClosed) return false;
     this.silentUntil = Date.now() + heartbeatMs;
     if (this.response.write(text)) return true;
-    const stalled = AbortSignal.any([this.closed, AbortSignal.timeout(stalledMs)]);
+    const stalled = AbortSignal.any([this.closed, AbortSignal.timeout(this.readingMs)]);
     await once(this.response, 'drain', { signal: stalled }).catch(() => this.cut());
     return !this.isClosed;
   }

@@ -95,8 +95,10 @@ describe('the events of an intent as a stream', () => {
       expect(ids(await take(await follow(path, token, id ?? '')))).toEqual(all.slice(i + 1));
     }
     expect((await follow(path, token, '4')).status).toBe(204);
-    const wrong = await follow(path, token, 'x');
-    expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { code: 'invalid_message' } }]);
+    for (const place of ['x', '5', '999999999']) {
+      const wrong = await follow(path, token, place);
+      expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { code: 'invalid_message' } }]);
+    }
     expect((await follow(path, await tokenFor(`run_${ulid()}`))).status).toBe(404);
   });
 
@@ -108,6 +110,31 @@ describe('the events of an intent as a stream', () => {
 });
 
 describe('the events of a run as a stream', () => {
+  it('do not go on after a place that is none of this run', async () => {
+    const [runId, other] = [await openRun(), await openRun()];
+    for (const each of [runId, other]) await settle((await record({ runId: each })).intentId);
+    const read = async (of: string, query: string) =>
+      gateway.call('GET', `/v1/runs/${of}/events?${query}`, await tokenFor(of));
+    // What other transactions on the server hold up is told later.
+    const told = (of: string) => expect.poll(async () => (await read(of, 'limit=50')).body['events']).toHaveLength(4);
+    await Promise.all([told(runId), told(other)]);
+    const first = `${(await read(runId, 'limit=1')).body['nextCursor']}`;
+    const [xid = '', intentId = ''] = first.split('.');
+    expect((await read(runId, `cursor=${first}`)).body['events']).toHaveLength(3);
+    const ofOther = `${(await read(other, 'limit=1')).body['nextCursor']}`;
+    for (const place of [
+      ofOther,
+      `${xid}.${intentId}.5`,
+      `${xid}.${intentId}.0`,
+      `${Number(xid) + 1000}.${intentId}.1`,
+    ]) {
+      const stream = await follow(`/v1/runs/${runId}/events`, await tokenFor(runId), place);
+      const error = { code: 'invalid_message', message: expect.stringContaining('no event of this run') };
+      expect([place, stream.status, await stream.json()]).toMatchObject([place, 400, { error }]);
+      expect(await read(runId, `cursor=${place}`)).toMatchObject({ status: 400, body: { error } });
+    }
+  });
+
   it('are told in one order to all who listen, from any place on, while many intents move at once', async () => {
     const runId = await openRun();
     const token = await tokenFor(runId);

@@ -1,5 +1,6 @@
-import { type ErrorObject, errorObject, Refusal } from '@intendant/contracts';
+import { type ErrorObject, errorKinds, errorObject, Refusal } from '@intendant/contracts';
 import { HttpException } from '@nestjs/common';
+import { mayBeRecorded } from './ask.js';
 import { bodyLimit } from './body-parsers.js';
 
 /** Any failure of a request, as the caller is told; null for one that nobody expected and that needs a log line. */
@@ -7,11 +8,14 @@ export function explainFailure(failure: unknown, request: { method: string; url:
   if (failure instanceof Refusal) return failure.error;
   if (failure instanceof HttpException) return explainHttp(failure, request);
   return isAway(failure)
-    ? errorObject(
-        'unavailable',
-        'The database or the bus did not answer. Nothing was recorded, or it is not known whether it was; sending it again with the same step is safe.',
-      )
+    ? errorObject('unavailable', `The database or the bus did not answer. ${mayBeRecorded}`)
     : null;
+}
+
+/** The status of what fails: that of its code, or what HTTP says more exactly. */
+export function statusOf(failure: unknown, { code }: ErrorObject): number {
+  const exact = failure instanceof HttpException ? failure.getStatus() : null;
+  return exact === 413 || exact === 415 ? exact : errorKinds[code].http;
 }
 
 /** What the HTTP server itself refuses, before a controller is reached. */
@@ -23,7 +27,13 @@ function explainHttp(failure: HttpException, { method, url }: { method: string; 
     case 413:
       return errorObject('invalid_message', `The body is too large: ${bodyLimit} bytes at most.`, { limit: bodyLimit });
     case 415:
-      return errorObject('invalid_message', 'The body has to be JSON, with the content type application/json.');
+      return errorObject(
+        'invalid_message',
+        'The content type has to be application/json, without a content encoding.',
+        {
+          expected: 'application/json',
+        },
+      );
     case 400:
       return errorObject('invalid_message', `The request cannot be read: ${failure.message}`);
     default:

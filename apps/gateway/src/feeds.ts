@@ -138,7 +138,8 @@ export class RunFeed implements Feed {
 
 const writePosition = ({ xid, intentId, version }: RunPosition) => `${xid}.${intentId}.${version}`;
 
-function readPosition(text: string): RunPosition {
+/** @throws Refusal `invalid_message` */
+export function readPosition(text: string): RunPosition {
   const [xid = '', intentId = '', version = '', ...more] = text.split('.');
   const sound = /^\d{1,18}$/.test(xid) && intentIdPattern.test(intentId) && /^\d{1,9}$/.test(version);
   if (!sound || more.length > 0) throw unreadable(text, 'the id of an event of this run, as the server sent it');

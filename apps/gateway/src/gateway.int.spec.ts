@@ -1,11 +1,30 @@
 import path from 'node:path';
 import { createLogger } from '@intendant/runtime';
 import { createDatabase, type NatsServer, startNats, type TestDatabase } from '@intendant/testing';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environment, keys, startGateway, type TestGateway, tokenFor } from './gateway.spec-helper.js';
 import { serve } from './serve.js';
 
-const onDisk = path.join(import.meta.dirname, '../../../docs/openapi.json');
+interface Found {
+  readonly at: string;
+  readonly schema: Record<string, unknown>;
+}
+
+/** Every schema that says a type, by where it stands. */
+function* schemasIn(value: unknown, at: string): Generator<Found> {
+  if (typeof value !== 'object' || value === null) return;
+  const schema = value as Record<string, unknown>;
+  if (typeof schema['type'] === 'string' || Array.isArray(schema['type'])) yield { at, schema };
+  for (const [name, part] of Object.entries(schema)) {
+    if (name === 'example') continue;
+    yield* schemasIn(part, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+function isVague({ type, properties, additionalProperties }: Found['schema']): boolean {
+  return type === 'object' && properties === undefined && additionalProperties === undefined;
+}
 
 describe('the gateway', () => {
   let nats: NatsServer;
@@ -131,10 +150,29 @@ describe('the gateway', () => {
     expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...new Set(used)]));
   });
 
-  it('serves the document that is on the disk; npm run openapi writes it', async () => {
-    const served = await fetch(`${gateway.url}/openapi.json`).then((response) => response.json());
-    await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(onDisk);
+  it('says of everything what it is, and gives no example that is something else', async () => {
+    const { body } = await gateway.call('GET', '/openapi.json', null);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(body, 'api');
+    const schemas = [...schemasIn(body, 'api#')];
+    // What a field that may be null becomes where nobody says its type.
+    expect(schemas.filter(({ schema }) => isVague(schema)).map(({ at }) => at)).toEqual([]);
+    for (const { at, schema } of schemas) {
+      const examples = [schema['example'], schema['examples']].flat().filter((example) => example !== undefined);
+      const list = schema['type'] === 'array' ? [schema['example'] ?? []] : examples;
+      for (const each of list) expect([at, each, ajv.validate({ $ref: at }, each)]).toEqual([at, each, true]);
+    }
   });
+
+  it.each(['openapi', 'asyncapi'])(
+    'serves the %s document that is on the disk, which npm run writes by that name',
+    async (name) => {
+      const response = await fetch(`${gateway.url}/${name}.json`);
+      expect(response.headers.get('content-type')).toContain('application/json');
+      const onDisk = path.join(import.meta.dirname, `../../../docs/${name}.json`);
+      await expect(`${JSON.stringify(await response.json(), null, 2)}\n`).toMatchFileSnapshot(onDisk);
+    },
+  );
 
   it('shows its API on a page that needs no other host', async () => {
     const page = await fetch(`${gateway.url}/docs`).then((response) => response.text());

@@ -19,6 +19,7 @@ import { McpErrors } from './mcp/mcp-errors.js';
 import { ResourceMetadataController } from './mcp/resource-metadata.controller.js';
 import { serveDocuments } from './openapi.js';
 import { OperatorController } from './operator.controller.js';
+import { type Patience, usualPatience } from './patience.js';
 import { PausesController } from './pauses.controller.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ResultsController } from './results.controller.js';
@@ -39,6 +40,7 @@ export class GatewayModule {
 
   static forRoot(
     config: Pick<GatewayConfig, 'tokenSecret' | 'previousSecrets' | 'services' | 'operators' | 'slack' | 'publicUrl'>,
+    patience: Patience = usualPatience,
   ): DynamicModule {
     return {
       module: GatewayModule,
@@ -67,7 +69,7 @@ export class GatewayModule {
             return new Authentication(config.services, tokens, config.operators);
           },
         },
-        EventStreams,
+        { provide: EventStreams, useFactory: () => new EventStreams(patience.readingMs) },
         { provide: Hosts, useValue: new Hosts(config.publicUrl) },
         McpErrors,
         { provide: slackClicks, useValue: config.slack },

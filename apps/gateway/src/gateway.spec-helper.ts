@@ -5,6 +5,7 @@ import { RunTokens } from '@intendant/credentials';
 import { createLogger, type Environment } from '@intendant/runtime';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { Patience } from './patience.js';
 import { serve } from './serve.js';
 
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
@@ -54,9 +55,9 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** The real gateway on a free port. */
-export async function startGateway(env: Environment): Promise<TestGateway> {
-  const app = await serve(env, createLogger('gateway', 'silent'));
+/** The real gateway on a free port; `patience` with slow clients for tests, which cannot wait. */
+export async function startGateway(env: Environment, patience?: Patience): Promise<TestGateway> {
+  const app = await serve(env, createLogger('gateway', 'silent'), patience);
   const url = await app.getUrl();
   return {
     url,

@@ -11,6 +11,7 @@ export class GrantRequest {
   tool: string;
 
   @ApiPropertyOptional({
+    type: String,
     description:
       'CEL over `args`, `session` and `tool`: true where a call is agreed to. Without it whatever its arguments.',
     example: 'args.amount <= 50 && args.currency == "EUR"',
@@ -36,7 +37,7 @@ export class GrantRequest {
   @IsDuration(limits.longestMs)
   ttl: string;
 
-  @ApiPropertyOptional({ description: 'Only in runs of this user.', example: 'ada' })
+  @ApiPropertyOptional({ type: String, description: 'Only in runs of this user.', example: 'ada' })
   @IsOptional()
   @IsLine(openRunLimits.userLength)
   user?: string | null;
@@ -50,7 +51,7 @@ export class GrantRequest {
   @IsProse(limits.reasonLength)
   reason: string;
 
-  @ApiPropertyOptional({ description: 'For whoever works for all tenants: which one.', example: 'acme' })
+  @ApiPropertyOptional({ type: String, description: 'For whoever works for all tenants: which one.', example: 'acme' })
   @IsOptional()
   @IsShape(tenantPattern, 'the name of a tenant')
   tenant?: string | null;

@@ -64,6 +64,11 @@ export function asAgentsSeeIt(entry: EventEntry): object {
     const { view, demands, quorum, expiresAt } = request;
     return { version, at, type, view, why: demands.map(({ message }) => message), quorum, expiresAt, differs };
   }
+  if (entry.type === 'accepted') {
+    // By which the upstream is asked later.
+    const { data: _, ...seen } = entry;
+    return seen;
+  }
   if (entry.type === 'attempt_started') {
     const { approval: _, ...seen } = entry;
     return seen;

@@ -10,6 +10,7 @@ import { intentAfter } from './command-answer.js';
 import { EventStreams, lastEventId, wantsStream } from './event-streams.js';
 import { IntentFeed, isFinal } from './feeds.js';
 import { asAgentsSeeIt, timeline } from './history.js';
+import { requireVersion } from './known-place.js';
 import { EventStream, ForAgentsAndOperators, Problems, Results, Unchanged, WaitHeader } from './openapi-decorators.js';
 import { eventList } from './openapi-schemas.js';
 import { preferredWait } from './prefer.js';
@@ -59,8 +60,9 @@ export class IntentsController {
     @Param('intentId') intentId: string,
   ): Promise<{ events: object[] } | undefined> {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
-    await visibleIntent(this.store, reader, intentId);
+    const intent = await visibleIntent(this.store, reader, intentId);
     if (wantsStream(request)) {
+      requireVersion(intent, lastEventId(request));
       const feed = new IntentFeed(this.store, intentId, reader, lastEventId(request));
       return void (await this.streams.serve(reply, feed, reader));
     }

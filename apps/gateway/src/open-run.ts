@@ -48,6 +48,7 @@ export class BudgetsRequest {
   cost?: number | null;
 
   @ApiPropertyOptional({
+    type: String,
     description: 'How long it may go on proposing, at most its ttl. Without it two minutes, or an hour for a batch.',
     examples: durations,
   })
@@ -90,12 +91,13 @@ export class OpenRun {
   @IsOneOf(profiles)
   profile: (typeof profiles)[number];
 
-  @ApiPropertyOptional({ description: 'Limits the run to tools of this phase.', example: 'resolve' })
+  @ApiPropertyOptional({ type: String, description: 'Limits the run to tools of this phase.', example: 'resolve' })
   @IsOptional()
   @IsLine(limits.phaseLength)
   phase?: string | null;
 
   @ApiPropertyOptional({
+    type: String,
     description:
       'How long the run lives, 24 hours at most; without it one hour, or twelve for a batch, or as long as its wall clock.',
     examples: durations,

@@ -1,9 +1,10 @@
-import { errorKinds } from '@intendant/contracts';
+import { errorKinds, longestToolName, stepIdPattern, toolNamePattern } from '@intendant/contracts';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { states } from './queries.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 export type Schema = Schemas[string];
+type ObjectSchema = Exclude<Schema, { $ref: string }>;
 
 export const text = (description: string, example?: string): Schema => ({
   type: 'string',
@@ -20,14 +21,14 @@ export const object = (
   properties: Record<string, Schema>,
   more: Partial<Schema & object> = {},
   optional: Record<string, Schema> = {},
-): Schema => ({
+): ObjectSchema => ({
   type: 'object',
   required: Object.keys(properties),
   properties: { ...properties, ...optional },
   ...more,
 });
 
-const example = {
+export const exampleResult = {
   intentId: '01JD8Q4Y6V2N7XK3T5W9ZB1CEF',
   runId: 'run_01JD8Q3M1A9S8D7F6G5H4J3K2Z',
   stepId: 's3',
@@ -47,6 +48,66 @@ const untrusted: Schema = {
   description: 'There only where data or error may hold text that was written outside.',
 };
 const warning = text('What that means for whoever reads it; there only with `untrusted`.');
+
+/** How an intent stands, as its agent reads it. */
+export const agentResult = object(
+  {
+    intentId: text('Id of the intent.'),
+    runId: text('Id of its run.'),
+    stepId: optionalText('Step of the agent runtime.'),
+    tool: text('Name of the tool.'),
+    status: { type: 'string', enum: states },
+    outcome: { type: 'string', enum: ['executed', 'not_executed', 'unknown', 'undecided'] },
+    replayed: { type: 'boolean', description: 'Answered from an earlier submit.' },
+    data: { description: "The tool's answer; null also where it is too large. A declared list may be shortened." },
+    summary: optionalText(
+      'What is not shown and how much that is; of what has no outcome yet, what is being done and not to call it again.',
+    ),
+    handle: optionalText('Reads data that is not all shown: `GET /v1/results/{handle}`.'),
+    error: { oneOf: [{ $ref: '#/components/schemas/ErrorObject' }, { type: 'null' }] },
+  },
+  { example: exampleResult },
+  {
+    total: { type: 'integer', description: 'Items in all of the list that the tool declares; there only then.' },
+    untrusted,
+    warning,
+    sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
+    approval: {
+      ...object({
+        view: text('The action in words.'),
+        why: list(text('Why a person is asked.')),
+        requester: text('The user whom the run acts for.'),
+        expiresAt: { type: 'string', format: 'date-time' },
+        quorum: { type: 'integer', description: 'Different people that have to agree.' },
+        given: { type: 'integer', description: 'How many have.' },
+      }),
+      description: 'There only while it waits for people.',
+    },
+    taintedBy: text('Id of the intent by which the run had read text from outside before; there only where it had.'),
+    corrections: {
+      type: 'array',
+      description: 'Evidence that came too late to change the status silently; there only where there is any.',
+      items: object({
+        finding: { type: 'string', enum: ['executed', 'partial_effect', 'second_effect'] },
+        breach: {
+          type: ['string', 'null'],
+          enum: ['max_processing', null],
+          description: 'The declaration that the upstream broke.',
+        },
+      }),
+    },
+  },
+);
+
+const forOperators: Record<string, Schema> = {
+  grant: optionalText('For operators who read one intent: id of the grant that it goes by; null: by none.'),
+  safeResendUntil: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description:
+      'For operators who read one intent: until when sending it again cannot double its effect, because the upstream still knows its key; null where there is no such time.',
+  },
+};
 
 /** The schemas that many routes share, by name. */
 export const schemas = {
@@ -71,62 +132,7 @@ export const schemas = {
     },
     { description: 'Problem details (RFC 9457) around the error object.' },
   ),
-  IntentResult: object(
-    {
-      intentId: text('Id of the intent.'),
-      runId: text('Id of its run.'),
-      stepId: optionalText('Step of the agent runtime.'),
-      tool: text('Name of the tool.'),
-      status: { type: 'string', enum: states },
-      outcome: { type: 'string', enum: ['executed', 'not_executed', 'unknown', 'undecided'] },
-      replayed: { type: 'boolean', description: 'Answered from an earlier submit.' },
-      data: { description: "The tool's answer; null also where it is too large. A declared list may be shortened." },
-      summary: optionalText('What is not shown and how much that is; what it waits for.'),
-      handle: optionalText('Reads data that is not all shown: `GET /v1/results/{handle}`.'),
-      error: { oneOf: [{ $ref: '#/components/schemas/ErrorObject' }, { type: 'null' }] },
-    },
-    { example },
-    {
-      total: { type: 'integer', description: 'Items in all of the list that the tool declares; there only then.' },
-      untrusted,
-      warning,
-      sandbox: { type: 'boolean', enum: [true], description: 'There for sandbox calls only: nothing real happened.' },
-      approval: {
-        ...object({
-          view: text('The action in words.'),
-          why: list(text('Why a person is asked.')),
-          requester: text('The user whom the run acts for.'),
-          expiresAt: { type: 'string', format: 'date-time' },
-          quorum: { type: 'integer', description: 'Different people that have to agree.' },
-          given: { type: 'integer', description: 'How many have.' },
-        }),
-        description: 'There only while it waits for people.',
-      },
-      taintedBy: text('Id of the intent by which the run had read text from outside before; there only where it had.'),
-      corrections: {
-        type: 'array',
-        description: 'Evidence that came too late to change the status silently; there only where there is any.',
-        items: {
-          type: 'object',
-          properties: {
-            finding: { type: 'string', enum: ['executed', 'partial_effect', 'second_effect'] },
-            breach: {
-              type: ['string', 'null'],
-              enum: ['max_processing', null],
-              description: 'The declaration that the upstream broke.',
-            },
-          },
-        },
-      },
-      grant: optionalText('For operators who read one intent: id of the grant that it goes by; null: by none.'),
-      safeResendUntil: {
-        type: ['string', 'null'],
-        format: 'date-time',
-        description:
-          'For operators who read one intent: until when sending it again cannot double its effect, because the upstream still knows its key; null where there is no such time.',
-      },
-    },
-  ),
+  IntentResult: { ...agentResult, properties: { ...agentResult.properties, ...forOperators } },
   IntentListing: object({
     intentId: text('Id of the intent.'),
     tenant: text('Its tenant.'),
@@ -170,13 +176,14 @@ export const resultPage = object(
 const deadMessage = object({
   id: text('Id of the message.'),
   subject: text('Where it was published.'),
+  stepId: optionalText('The step beside it, under which it is replayed; null: none.'),
   error: refTo('ErrorObject'),
   receivedAt: { type: 'string', format: 'date-time' },
   sender: { description: 'Who sent it; null where that could not be verified.' },
 });
 
 export const openedRun = object({
-  runId: text('Id of the run.', example.runId),
+  runId: text('Id of the run.', exampleResult.runId),
   token: text('Bearer credential of the agent; shown once.'),
   expiresAt: { type: 'string', format: 'date-time' },
   budgets: object(
@@ -195,7 +202,7 @@ export const openedRun = object({
 });
 
 export const enteredPhase = object({
-  runId: text('Id of the run.', example.runId),
+  runId: text('Id of the run.', exampleResult.runId),
   phase: optionalText('The phase it is in now; null: none.'),
 });
 
@@ -204,13 +211,16 @@ export const toolIntent: Schema = {
   additionalProperties: false,
   required: ['tool', 'args'],
   properties: {
-    tool: text('Name of the tool.'),
+    tool: { ...text('Name of the tool.'), pattern: toolNamePattern.source, maxLength: longestToolName },
     args: anything,
-    stepId: text('Stable over retries of one step; without it the arguments are the identity.'),
-    toolVersion: { type: 'integer', minimum: 1 },
+    stepId: {
+      ...optionalText('Stable over retries of one step; without it the arguments are the identity.'),
+      pattern: stepIdPattern.source,
+    },
+    toolVersion: { type: ['integer', 'null'], minimum: 1, description: 'Refused where the tool has another one now.' },
     sandbox: { type: 'boolean', description: "Send it to the tool's sandbox; refused where it has none." },
   },
-  example: { tool: example.tool, args: { order_id: 'ord_1', amount_cents: 2499 }, stepId: 's3', toolVersion: 1 },
+  example: { tool: exampleResult.tool, args: { order_id: 'ord_1', amount_cents: 2499 }, stepId: 's3', toolVersion: 1 },
 };
 
 export const toolList = object({
@@ -305,7 +315,7 @@ const optionalUnits = (description: string): Schema => ({ type: ['number', 'null
 export const grant = object({
   id: text('Id of the grant, to revoke it with.'),
   tenant: text('Its tenant.'),
-  tool: text('Calls of this tool.', example.tool),
+  tool: text('Calls of this tool.', exampleResult.tool),
   toolVersion: { type: 'integer', description: 'In this version alone.' },
   when: optionalText('CEL: true where a call is agreed to; null: whatever its arguments.'),
   maxUses: { type: 'integer' },

@@ -2,11 +2,21 @@ import { HealthModule } from '@intendant/runtime';
 import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { asyncApi } from './asyncapi/asyncapi.js';
 import { schemas } from './openapi-schemas.js';
 
-/** Serves the API document at `/openapi.json` and a page that shows it at `/docs`; made when first asked for. */
+/**
+ * Serves the API documents, of HTTP at `/openapi.json` with a page that shows it at `/docs`, and of NATS at
+ * `/asyncapi.json`; made when first asked for.
+ */
 export function serveDocuments(app: NestFastifyApplication, gateway: Type): void {
   SwaggerModule.setup('docs', app, () => describe(app, gateway), { jsonDocumentUrl: 'openapi.json', raw: ['json'] });
+  let made: object | undefined;
+  app.getHttpAdapter().get('/asyncapi.json', (_: FastifyRequest, reply: FastifyReply) => {
+    made ??= asyncApi(describe(app, gateway).components?.schemas ?? {});
+    return reply.send(made);
+  });
 }
 
 function describe(app: NestFastifyApplication, gateway: Type): OpenAPIObject {

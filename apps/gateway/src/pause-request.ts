@@ -8,22 +8,26 @@ const longestMs = 31 * 24 * 3_600_000;
 
 /** What is to be paused. Every part that is given has to fit; with none given it is everything. */
 export class PauseRequest {
-  @ApiPropertyOptional({ description: 'Of one tenant.', example: 'acme' })
+  @ApiPropertyOptional({ type: String, description: 'Of one tenant.', example: 'acme' })
   @IsOptional()
   @IsShape(tenantPattern, 'the name of a tenant')
   tenant?: string | null;
 
-  @ApiPropertyOptional({ description: 'One tool.', example: 'payments.refund.create' })
+  @ApiPropertyOptional({ type: String, description: 'One tool.', example: 'payments.refund.create' })
   @IsOptional()
   @IsLine(200)
   tool?: string | null;
 
-  @ApiPropertyOptional({ description: 'The tools whose names begin with it and a dot.', example: 'payments' })
+  @ApiPropertyOptional({
+    type: String,
+    description: 'The tools whose names begin with it and a dot.',
+    example: 'payments',
+  })
   @IsOptional()
   @IsLine(200)
   namespace?: string | null;
 
-  @ApiPropertyOptional({ description: 'The tools of one upstream, by the name that tool files give it.' })
+  @ApiPropertyOptional({ type: String, description: 'The tools of one upstream, by the name that tool files give it.' })
   @IsOptional()
   @IsLine(200)
   upstream?: string | null;
@@ -33,6 +37,7 @@ export class PauseRequest {
   reason: string;
 
   @ApiPropertyOptional({
+    type: String,
     description: 'How long, 31 days at most; without it until somebody ends it.',
     examples: ['PT30M', '2h', '3600'],
   })

@@ -1,7 +1,7 @@
 import { errorObject } from '@intendant/contracts';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { explainFailure } from './explain-failure.js';
+import { explainFailure, statusOf } from './explain-failure.js';
 import { isMcp, McpErrors } from './mcp/mcp-errors.js';
 import { problemOf, problemType } from './problem.js';
 
@@ -28,8 +28,7 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const error = explainFailure(failure, request) ?? this.unexpected(failure, request);
-    const isTooLarge = failure instanceof HttpException && failure.getStatus() === 413;
-    const problem = problemOf(error, isTooLarge ? 413 : undefined);
+    const problem = problemOf(error, statusOf(failure, error));
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
     if (problem.status === 503) reply.header('Retry-After', retryAfterSeconds);
     const { until, retryAfterMs } = problem.error.details;

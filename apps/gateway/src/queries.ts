@@ -49,8 +49,9 @@ export class ResultQuery {
   @IsShape(/^\d{1,9}$/, 'the nextCursor of the page before')
   cursor?: string;
 
+  /** The tool says how many there may be, so whoever knows the tool says what would be right. */
   @IsOptional()
-  @IsCount(100_000)
+  @IsLine(80)
   limit?: string;
 }
 

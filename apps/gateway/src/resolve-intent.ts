@@ -11,7 +11,7 @@ export class ResolveIntent {
   @IsOneOf(outcomes)
   outcome: (typeof outcomes)[number];
 
-  @ApiPropertyOptional({ description: 'The id of the effect at the upstream.', example: 'TICKET-7' })
+  @ApiPropertyOptional({ type: String, description: 'The id of the effect at the upstream.', example: 'TICKET-7' })
   @IsOptional()
   @IsLine(200)
   externalId?: string | null;

@@ -10,6 +10,11 @@ import { ResultQuery } from './queries.js';
 import { readMessage } from './read-message.js';
 import { readPage } from './read-page.js';
 
+/** NaN: it is none, and refused as such. */
+function wholeNumber(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+}
+
 /** Data that is too large to be shown in a result, for those who may see the result. */
 @ApiTags('intents')
 @ForAgentsAndOperators()
@@ -49,7 +54,7 @@ export class ResultsController {
     const { pointer, cursor, limit } = await readMessage(ResultQuery, query);
     return readPage(this.store, reader, handle, {
       ...{ pointer, cursor },
-      limit: limit === undefined ? undefined : Number(limit),
+      limit: limit === undefined ? undefined : wholeNumber(limit),
     });
   }
 }

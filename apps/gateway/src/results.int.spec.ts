@@ -126,17 +126,23 @@ describe('reading results by handle', () => {
       'not_found',
       /^There is nothing at \/items\/3412: \/items is a list of 3,412, from 0/,
     ],
+    ['?pointer=/nothing', 404, 'not_found', /^There is nothing at \/nothing: the data is an object/],
     ['?pointer=items', 400, 'invalid_message', /^\/pointer: expected a JSON Pointer such as \/items\/0/],
     ['?pointer=/~2', 422, 'invalid_arguments', /^\/pointer: expected a JSON Pointer/],
     ['?cursor=9999', 422, 'invalid_arguments', /ends at 1\.$/],
     ['?cursor=x', 400, 'invalid_message', /^\/cursor: expected the nextCursor/],
     ['?limit=101', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
+    ['?limit=0', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
+    ['?limit=1000000', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
+    ['?limit=1e1', 422, 'invalid_arguments', /^\/limit: expected a whole number from 1 to 100/],
     ['?page=2', 400, 'invalid_message', /^\/page: expected no field of this name/],
   ])('answers %s with %i and what would be right', async (query, status, code, says) => {
     const { intentId, token } = await answered({ items });
     const answer = await read(`/v1/results/res_${intentId}${query}`, token);
     expect(answer).toMatchObject({ status, body: { error: { code } } });
     expect(answer.body['detail']).toMatch(says);
+    // Another pointer, cursor or limit is what helps.
+    expect(answer).toMatchObject({ body: { error: { nextAction: 'fix_arguments' } } });
   });
 
   it.each(['01JD8Q4Y6V2N7XK3T5W9ZB1CEF', 'res_x', `res_${'0'.repeat(26)}`, 'res_%2e%2e'])(

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authentication } from './authentication.js';
 import { EventStreams, lastEventId, wantsStream } from './event-streams.js';
 import { RunFeed } from './feeds.js';
+import { requirePlace } from './known-place.js';
 import { EventStream, ForAgentsAndOperators, PageFilters, Problems } from './openapi-decorators.js';
 import { runEventPage } from './openapi-schemas.js';
 import { limitOf, RunEventsQuery } from './queries.js';
@@ -39,7 +40,9 @@ export class RunEventsController {
     const reader = await this.authentication.agentOrOperator(request, 'viewer');
     const page = await readMessage(RunEventsQuery, query);
     await visibleRun(this.store, reader, runId);
-    const feed = new RunFeed(this.store, runId, reader, lastEventId(request) ?? page.cursor);
+    const after = lastEventId(request) ?? page.cursor;
+    await requirePlace(this.store, runId, after);
+    const feed = new RunFeed(this.store, runId, reader, after);
     if (wantsStream(request)) return void (await this.streams.serve(reply, feed, reader));
     const events: object[] = [];
     let nextCursor = page.cursor ?? null;

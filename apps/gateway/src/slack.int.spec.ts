@@ -205,7 +205,7 @@ describe('a click in Slack', () => {
       body: 'user=ada',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_message' } } });
+    expect(answer).toMatchObject({ status: 415, body: { error: { code: 'invalid_message' } } });
   });
 
   it('is not found where Slack is not set up', async () => {

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ask } from './ask.js';
 import { Authentication } from './authentication.js';
 import { rawBody } from './body-parsers.js';
+import { callAgain } from './call-again.js';
 import { forwarded } from './forwarded.js';
 import { ForAgents, Problems, Results, WaitHeader } from './openapi-decorators.js';
 import { toolIntent, toolList } from './openapi-schemas.js';
@@ -14,6 +15,7 @@ import { preferredWait } from './prefer.js';
 import { ToolsQuery } from './queries.js';
 import { readMessage } from './read-message.js';
 import { answerSubmit, type ResultBody } from './result-response.js';
+import { submitRefusals } from './submit-refusals.js';
 
 /** How long admission may take beyond the wait the caller asked for, in ms. */
 const admissionMs = 10_000;
@@ -44,7 +46,8 @@ export class SubmitController {
   @RouteConfig(rawBody)
   @ApiOperation({
     summary: 'Propose one call of one tool',
-    description: 'The same step and arguments sent again are answered from the first intent; nothing runs twice.',
+    description:
+      'The same step and arguments sent again are answered from the first intent; no effect happens twice. Without a step the same call is made again once it is over and only read, or did nothing.',
   })
   @ApiHeader({ name: 'traceparent', required: false, description: 'W3C trace context.' })
   @ApiHeader({
@@ -57,32 +60,22 @@ export class SubmitController {
   @WaitHeader()
   @ApiBody({ schema: toolIntent })
   @Results('Settled.', 'Recorded; the outcome is not known yet. `Location` is where to read it.')
-  @Problems(
-    'invalid_message',
-    'invalid_arguments',
-    'unauthenticated',
-    'permission_denied',
-    'rule_denied',
-    'budget_exhausted',
-    'rate_limited',
-    'duplicate_business_operation',
-    'blocked_by_unknown',
-    'fabricated_identifier',
-    'paused',
-    'unknown_tool',
-    'unavailable',
-  )
+  @Problems(...submitRefusals)
   async submit(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<ResultBody> {
     await this.authentication.agent(request);
     if (!Buffer.isBuffer(request.body)) {
       throw new Refusal('invalid_message', 'There is no body: send a ToolIntent as application/json.');
     }
     const wait = preferredWait(request, reply);
-    const result = await ask<IntentResult>(this.bus, subjects.rpcSubmit, {
-      payload: request.body,
-      headers: { ...forwarded(request), ...stepOf(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) },
-      timeoutMs: wait * 1_000 + admissionMs,
-    });
+    const payload = request.body;
+    const headers = { ...forwarded(request), ...stepOf(request), ...(wait > 0 && { 'Intendant-Wait': `${wait}s` }) };
+    const result = await callAgain(
+      () => request.raw.socket.destroyed,
+      (after) =>
+        ask<IntentResult>(this.bus, subjects.rpcSubmit, {
+          ...{ payload, headers: { ...headers, ...after }, timeoutMs: wait * 1_000 + admissionMs },
+        }),
+    );
     return answerSubmit(reply, result);
   }
 }
@@ -91,10 +84,11 @@ export class SubmitController {
 function stepOf({ headers }: FastifyRequest): Record<string, string> {
   const key = headers['idempotency-key'];
   if (key === undefined) return {};
-  const step = String(key).replace(/^"(.*)"$/, '$1');
+  const [, quoted, bare] = /^(?:"(.*)"|([^"](?:.*[^"])?))$/.exec(String(key)) ?? [];
+  const step = quoted ?? bare ?? '';
   if (stepIdPattern.test(step)) return { 'Intendant-Step': step };
   throw new Refusal(
     'invalid_message',
-    'The header Idempotency-Key must be 1 to 128 printable ASCII characters without spaces, given once. Nothing was recorded.',
+    'The header Idempotency-Key must be 1 to 128 printable ASCII characters without spaces, given once, with quotes around all of it, or none. Nothing was recorded.',
   );
 }

@@ -123,37 +123,54 @@ describe('proposing a call', () => {
     });
   });
 
-  it('says that sending again is safe when no policy service answers', async () => {
+  it('says that nothing was recorded when there is no policy service', async () => {
     const { status, headers, body } = await submit();
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('1');
     expect(body).toMatchObject({ error: { code: 'unavailable', retryable: true, nextAction: 'wait' } });
-    expect(body['detail']).toContain('sending it again with the same step is safe');
+    expect(body['detail']).toContain('Nothing was recorded; the same call can be made again later.');
   });
 
   it.each<[string, CallOptions, string]>([
-    [
-      'a body above the limit',
-      { body: JSON.stringify({ ...message, args: { text: 'x'.repeat(262_144) } }) },
-      '262144 bytes at most',
-    ],
-    [
-      'another content type',
-      { body: 'tool=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
-      'has to be application/json',
-    ],
-    ['plain text', { body: 'x', headers: { 'content-type': 'text/plain' } }, 'has to be application/json'],
     ['no body', {}, 'There is no body'],
     [
       'an Idempotency-Key that is no step',
       { body: message, headers: { 'idempotency-key': 'two words' } },
       'printable ASCII characters without spaces',
     ],
+    ['an open quote', { body: message, headers: { 'idempotency-key': '"call_1' } }, 'quotes around all of it, or none'],
+    ['a quote at the end', { body: message, headers: { 'idempotency-key': 'call_1"' } }, 'quotes around all of it'],
+    ['a quote alone', { body: message, headers: { 'idempotency-key': '"' } }, 'quotes around all of it'],
   ])('refuses %s as an invalid message, before anything is recorded', async (_, options, text) => {
     const requests = await policy(() => result);
     const { status, body } = await submit(options);
     expect(status).toBe(text.startsWith('262144') ? 413 : 400);
     expect(body).toMatchObject({ error: { code: 'invalid_message' }, detail: expect.stringContaining(text) });
+    expect(requests).toEqual([]);
+  });
+
+  it('refuses a body above the limit with 413, before anything is recorded', async () => {
+    const requests = await policy(() => result);
+    const body = JSON.stringify({ ...message, args: { text: 'x'.repeat(262_144) } });
+    expect(await submit({ body })).toMatchObject({
+      status: 413,
+      body: { error: { code: 'invalid_message' }, detail: expect.stringContaining('262144 bytes at most') },
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['plain text', { 'content-type': 'text/plain' }],
+    ['plain text in an alphabet', { 'content-type': 'text/plain; charset=utf-8' }],
+    ['what is compressed', { 'content-encoding': 'gzip' }],
+  ])('refuses %s with 415, before anything is recorded', async (_, headers) => {
+    const requests = await policy(() => result);
+    const { status, body } = await submit({ body: JSON.stringify(message), headers });
+    expect({ status, body }).toMatchObject({
+      status: 415,
+      body: { status: 415, error: { code: 'invalid_message', message: expect.stringContaining('application/json') } },
+    });
     expect(requests).toEqual([]);
   });
 

@@ -11,8 +11,9 @@ import {
   type ToolRegistry,
 } from '@intendant/tools';
 import { checkArguments, checkSandbox, findTool } from './check-proposed.js';
+import { EarlierCalls } from './earlier-calls.js';
 import { ProposedCall, RunChanged } from './proposed-call.js';
-import { conflict, contended, overloaded, paused, runClosed } from './refusals.js';
+import { conflict, contended, overBefore, overloaded, paused, runClosed } from './refusals.js';
 import type { WrittenRules } from './written-rules.js';
 
 /** Commands that may wait for the database before new submits are turned away instead of piling up in memory. */
@@ -32,16 +33,25 @@ export interface Circumstances {
   readonly answered: boolean;
   /** The step as the runtime says it beside the message; null: only there, if anywhere. */
   readonly stepId?: string | null;
+  /**
+   * For a call without a step: id of the newest intent of the same call that its caller knows to be over, so that the same
+   * request heard twice does not make it twice. `none`: the caller knows of none. Null: whatever there is, is known.
+   */
+  readonly after?: string | null;
 }
 
 /** From a message and a verified session to a recorded intent, in one straight line. */
 export class Admission {
+  private readonly earlier: EarlierCalls;
+
   constructor(
     private readonly store: Store,
     private readonly tools: ToolRegistry,
     private readonly written: WrittenRules,
     private readonly seals: Seals,
-  ) {}
+  ) {
+    this.earlier = new EarlierCalls(store, tools);
+  }
 
   /**
    * Whoever is not `answered` would not hear that the tool is paused: the intent is recorded, and waits.
@@ -69,8 +79,39 @@ export class Admission {
     run: Run,
     session: Session,
     message: ToolIntentMessage,
-    { traceparent, answered }: Circumstances,
+    circumstances: Circumstances,
   ): Promise<Admitted> {
+    let call: ProposedCall;
+    try {
+      call = await this.mayBegin(run, session, message, circumstances);
+    } catch (refusal) {
+      return this.recordedBefore(session, message, circumstances, refusal);
+    }
+    const result = await this.store.door.execute(call.toRecord());
+    if (result.kind === 'accepted') return { intent: result.intent, replayed: false };
+    if (result.kind === 'unchanged') return this.repeated(call, result.intent, circumstances);
+    if (result.reason === 'run_closed') throw runClosed();
+    return this.recordedBefore(session, message, circumstances, conflict(message, result.intent));
+  }
+
+  /** The same call again: answered from before, or made once more. @throws Refusal */
+  private async repeated(call: ProposedCall, first: Intent, { answered, after }: Circumstances): Promise<Admitted> {
+    const { intent, isOver, times } = await this.earlier.newestAfter(first, answered);
+    if (isOver && after === 'none') throw overBefore(intent);
+    // Where another one is named than the newest, somebody has made it again since.
+    if (!isOver || (after ?? intent.proposal.intentId) !== intent.proposal.intentId) return { intent, replayed: true };
+    const result = await this.store.door.execute(call.again(times).toRecord());
+    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
+    throw result.reason === 'run_closed' ? runClosed() : contended();
+  }
+
+  /** @throws Refusal where nothing new may be recorded, as things are now */
+  private async mayBegin(
+    run: Run,
+    session: Session,
+    message: ToolIntentMessage,
+    { traceparent, answered }: Circumstances,
+  ): Promise<ProposedCall> {
     const tool = findTool(this.tools, message, session);
     const { args, dropped } = dropTrustedFields(message.args, Object.keys(tool.inject));
     const permitted = mayCall(tool, session);
@@ -79,19 +120,16 @@ export class Admission {
       checkSandbox(message, tool, session);
       checkArguments(this.tools, tool, args);
     }
-    const call = new ProposedCall(
+    if (run.closed) throw runClosed();
+    if (answered && permitted.allowed) {
+      const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
+      if (pause !== null) throw paused(tool, pause);
+    }
+    return new ProposedCall(
       { run, session, tool, message, args, dropped, permitted, traceparent },
       this.written,
       this.seals,
     );
-    if (run.closed) return this.recordedBefore(call, runClosed());
-    if (answered && permitted.allowed) {
-      const pause = pauseOver(await this.store.pauses.current(), session.tenant, tool);
-      if (pause !== null) return this.recordedBefore(call, paused(tool, pause));
-    }
-    const result = await this.store.door.execute(call.toRecord());
-    if (result.kind !== 'rejected') return { intent: result.intent, replayed: result.kind === 'unchanged' };
-    throw result.reason === 'run_closed' ? runClosed() : conflict(tool, message.stepId, result.intent);
   }
 
   /** The token alone is not enough: the run it speaks for must be there. */
@@ -101,11 +139,20 @@ export class Admission {
     throw new Refusal('unauthenticated', 'The run of this token does not exist. The agent runtime has to open one.');
   }
 
-  /** Where nothing new is recorded, what was recorded before is told when it is asked for again. @throws otherwise */
-  private async recordedBefore({ key, fingerprint }: ProposedCall, otherwise: Refusal): Promise<Admitted> {
-    const intent = await this.store.intents.findByKey(key);
-    if (intent?.proposal.fingerprint === fingerprint) return { intent, replayed: true };
-    throw otherwise;
+  /**
+   * Where nothing new is recorded, what was recorded before is told when it is asked for again, whatever its tool, its run
+   * or the rules have become since. @throws otherwise
+   */
+  private async recordedBefore(
+    session: Session,
+    message: ToolIntentMessage,
+    { answered }: Circumstances,
+    otherwise: unknown,
+  ): Promise<Admitted> {
+    if (!(otherwise instanceof Refusal)) throw otherwise;
+    const before = await this.earlier.find(session, message, answered);
+    if (before === null || before.isOver) throw otherwise;
+    return { intent: before.intent, replayed: true };
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   durables,
   type HintMessage,
+  type MessageHeaders,
   OnHint,
   OnRequest,
   OnWork,
@@ -11,6 +12,7 @@ import {
   type ErrorObject,
   type Grant,
   type IntentResult,
+  intentIdPattern,
   type Pause,
   Refusal,
   readIds,
@@ -62,7 +64,8 @@ export class PolicyController {
       this.admission.admit(session, payload, {
         traceparent: readTraceparent(headers.get('traceparent')),
         answered: true,
-        stepId: headers.get('Intendant-Step') ?? null,
+        stepId: stepBeside(headers),
+        after: afterWhich(headers),
       }),
     );
     faultPoint('policy.before_reply');
@@ -75,6 +78,7 @@ export class PolicyController {
   @OnWork(durables.admission.subject, { ...durables.admission, concurrency: 256 })
   async take(message: WorkMessage): Promise<void> {
     const { subject, payload, headers } = message;
+    const stepId = stepBeside(headers);
     let session: Session | null = null;
     try {
       // A message may have waited for longer than its token lives; what counts is when it was sent.
@@ -86,14 +90,14 @@ export class PolicyController {
         );
       }
       const traceparent = readTraceparent(headers.get('traceparent'));
-      await this.admission.admit(session, payload, { traceparent, answered: false });
+      await this.admission.admit(session, payload, { traceparent, answered: false, stepId });
       this.deferred.done(session.tenant, message.id);
     } catch (error) {
       // Anything else than a refusal about the message itself is delivered again.
       if (!(error instanceof Refusal) || error.error.code === 'unavailable') throw error;
       if (session && mayBeRightLater.has(error.error.code) && this.later(message, session, error.error)) return;
       const credential = headers.get('Authorization') ?? '';
-      await this.store.deadMessages.keep({ subject, payload, credential }, session, error.error);
+      await this.store.deadMessages.keep({ subject, payload, credential, stepId }, session, error.error);
     }
     faultPoint('policy.before_ack');
   }
@@ -124,9 +128,9 @@ export class PolicyController {
         `Nobody could say who sent message ${id}, so it can be read but not replayed: ${message.error.message}`,
       );
     }
-    const { session } = message;
+    const { session, stepId } = message;
     const { intent, replayed } = await available(() =>
-      this.admission.admit(session, message.payload, { traceparent: null, answered: false }),
+      this.admission.admit(session, message.payload, { traceparent: null, answered: false, stepId }),
     );
     await this.store.deadMessages.markReplayed(id, operator.name, intent.proposal.intentId);
     return resultOf(intent, replayed);
@@ -178,6 +182,19 @@ export class PolicyController {
   }
 }
 
+/** The step as the runtime says it beside a message, by whatever way it comes. */
+function stepBeside(headers: MessageHeaders): string | null {
+  return headers.get('Intendant-Step') ?? null;
+}
+
+/** After which intent of the same call a call without a step is made. @throws Refusal `invalid_message` */
+function afterWhich(headers: MessageHeaders): string | null {
+  const named = headers.get('Intendant-After');
+  if (named === undefined) return null;
+  if (named === 'none' || intentIdPattern.test(named)) return named;
+  throw new Refusal('invalid_message', 'The header Intendant-After must be none, or the id of an intent.');
+}
+
 /** A database that is away is told as what it is: nothing is known to be recorded, and sending again is safe. */
 async function available<T>(run: () => Promise<T>): Promise<T> {
   try {
@@ -187,7 +204,7 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new Refusal(
       'unavailable',
-      'The store did not answer. It is not known whether the intent was recorded; sending it again with the same step is safe.',
+      'The store did not answer. It is not known whether the intent was recorded; sending it again unchanged, with its step if it has one, is safe.',
     );
   }
 }

@@ -131,9 +131,9 @@ const submit = (token: string | null, body = message(), headers = {}) =>
   request(subjects.rpcSubmit, token, body, headers);
 
 let published = 0;
-async function publish(token: string, body: string, tenant = 'acme'): Promise<void> {
+async function publish(token: string, body: string, tenant = 'acme', more: Record<string, string> = {}): Promise<void> {
   published += 1;
-  const headers = { Authorization: `Bearer ${token}` };
+  const headers = { Authorization: `Bearer ${token}`, ...more };
   const { failed } = await client.publish([
     { subject: subjects.intents(tenant), payload: body, msgId: `submit ${published}`, headers },
   ]);
@@ -250,6 +250,58 @@ describe('a submit without an answer', () => {
     const replayed = await request(subjects.rpcReplayMessage, 'olga', JSON.stringify({ id: kept?.id }));
     expect(replayed).toMatchObject({ status: 'authorized', runId });
     expect(await store.deadMessages.find(kept?.id ?? '')).toMatchObject({ intentId: replayed.intentId });
+  });
+});
+
+describe('a step beside a message', () => {
+  const plain = JSON.stringify({ tool: 'mail.send', args: { to: 'bob' } });
+  const beside = { 'Intendant-Step': 's9' };
+  const deadOf = (run: string) =>
+    vi.waitFor(async () => {
+      const found = (await store.deadMessages.list({ limit: 20 })).find(({ session }) => session?.runId === run);
+      if (!found) throw new Error(`no dead message of ${run}`);
+      return found;
+    }, 10_000);
+  const replay = (id: string) => request(subjects.rpcReplayMessage, 'olga', JSON.stringify({ id }));
+
+  test('is its identity whether it is published or requested, beside it or in it', async () => {
+    const { runId, token } = await openRun();
+    await publish(token, plain, 'acme', beside);
+    await vi.waitFor(async () => expect(await listed(runId)).toMatchObject([{ stepId: 's9' }]), 10_000);
+    expect(await submit(token, plain, beside)).toMatchObject({ stepId: 's9', replayed: true });
+    expect(await submit(token, message({ stepId: 's9' }), beside)).toMatchObject({ stepId: 's9', replayed: true });
+    expect(await submit(token, message({ stepId: 's9' }))).toMatchObject({ stepId: 's9', replayed: true });
+    expect(await listed(runId)).toHaveLength(1);
+  });
+
+  test.each([
+    ['is another than that in it', message()],
+    ['is none', plain, 'two words'],
+    ['is none and has what no text can hold', plain, `s\0${'9'.repeat(1_000)}`],
+  ])('that %s is refused in every way of submitting', async (_, body, step = 's9') => {
+    const { runId, token } = await openRun();
+    const headers = { 'Intendant-Step': step };
+    expect((await submit(token, body, headers)).error).toMatchObject({ code: 'invalid_message' });
+    await publish(token, body, 'acme', headers);
+    const dead = await deadOf(runId);
+    expect(dead.error.code).toBe('invalid_message');
+    expect((await replay(dead.id)).error).toMatchObject({ code: 'invalid_message' });
+    expect(await listed(runId)).toEqual([]);
+  });
+
+  test('is kept with a dead message and is its identity when it is replayed', async () => {
+    const { runId, token } = await openRun();
+    // Dead for where it was published; good as such.
+    await publish(token, plain, 'umbrella', beside);
+    await publish(token, plain, 'umbrella', { 'Intendant-Step': 's10' });
+    const messages = await vi.waitFor(async () => {
+      const found = (await store.deadMessages.list({ limit: 20 })).filter(({ session }) => session?.runId === runId);
+      expect(found.map(({ stepId }) => stepId).sort()).toEqual(['s10', 's9']);
+      return found;
+    }, 10_000);
+    for (const { id, stepId } of messages) expect(await replay(id)).toMatchObject({ status: 'authorized', stepId });
+    expect(await submit(token, plain, beside)).toMatchObject({ stepId: 's9', replayed: true });
+    expect(await listed(runId)).toHaveLength(2);
   });
 });
 

@@ -13,7 +13,7 @@ import {
 } from '@intendant/policy';
 import { newId } from '@intendant/runtime';
 import type { Addressed, Run } from '@intendant/store';
-import { fingerprint, intentKey, type ToolIntentMessage } from '@intendant/tools';
+import { fingerprint, intentKey, repeatedKey, type ToolIntentMessage } from '@intendant/tools';
 import { gistOf, identifiersOf, likenessOf, operationOf, ratesOf } from './claims.js';
 import { notAsked, turnedAway } from './refusals.js';
 import type { Question, WrittenRules } from './written-rules.js';
@@ -32,6 +32,8 @@ export interface Proposed {
   readonly dropped: readonly DroppedField[];
   readonly permitted: Permit;
   readonly traceparent: string | null;
+  /** How often it was made before; a call under a step is made once. */
+  readonly times?: number;
 }
 
 type Recording = Extract<Command, { type: 'record' }>;
@@ -50,10 +52,11 @@ export class ProposedCall {
     private readonly written: WrittenRules,
     private readonly seals: Seals,
   ) {
-    const { run, session, tool, message, args, dropped, permitted, traceparent } = proposed;
+    const { run, session, tool, message, args, dropped, permitted, traceparent, times = 0 } = proposed;
     const { stepId, sandbox } = message;
     const place = { tenant: session.tenant, sandbox };
-    this.key = intentKey(session, message, args);
+    const key = intentKey(session, message, args);
+    this.key = times === 0 ? key : repeatedKey(key, times);
     this.fingerprint = fingerprint(args);
     // What was not permitted was not checked either, and takes nothing.
     this.cost = permitted.allowed ? written.costOf(tool, args) : { ok: true, micros: 0 };
@@ -77,6 +80,11 @@ export class ProposedCall {
       taintedBy: run.taintedBy,
     };
     this.proposal = propose(submission, session, tool);
+  }
+
+  /** The same call, as one that was made `times` before. */
+  again(times: number): ProposedCall {
+    return new ProposedCall({ ...this.proposed, times }, this.written, this.seals);
   }
 
   /** For the door: decided as if nothing stood in its way, with a judge for when something does. */

@@ -1,11 +1,13 @@
 import { type Pause, Refusal, type ToolDefinition } from '@intendant/contracts';
 import type { Failure, Intent, Proposal } from '@intendant/intent';
 import type { Objection } from '@intendant/policy';
+import type { ToolIntentMessage } from '@intendant/tools';
 
 export function overloaded(): Refusal {
   return new Refusal(
     'unavailable',
-    'Too much is waiting. Nothing was recorded; send it again with the same step in a moment.',
+    'Too much is waiting. Nothing was recorded; make the same call again in a moment.',
+    { recorded: false },
   );
 }
 
@@ -13,7 +15,8 @@ export function overloaded(): Refusal {
 export function contended(): Refusal {
   return new Refusal(
     'unavailable',
-    'Too much happens in this run at once. Nothing was recorded; send it again with the same step in a moment.',
+    'Too much happens in this run at once. Nothing was recorded; make the same call again in a moment.',
+    { recorded: false },
   );
 }
 
@@ -25,16 +28,25 @@ export function paused(tool: ToolDefinition, { reason, since, until }: Pause): R
   const end = until === null ? 'Nobody has said for how long' : `It ends at ${until}`;
   return new Refusal(
     'paused',
-    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; send the same step again later, and do not look for another way to do it.`,
+    `${tool.name} is paused: ${reason}. ${end}. Nothing was recorded; make the same call again later, and do not look for another way to do it.`,
     { reason, since, until },
   );
 }
 
-export function conflict(tool: ToolDefinition, stepId: string | null, earlier: Intent | null): Refusal {
+export function conflict({ tool, stepId }: ToolIntentMessage, earlier: Intent | null): Refusal {
   return new Refusal(
     'idempotency_conflict',
-    `Step ${stepId ?? '(none)'} already called ${tool.name} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
+    `Step ${stepId ?? '(none)'} already called ${tool} with other arguments. Nothing new was recorded. A different call needs a new step; do not change a call to get around this.`,
     { intentId: earlier?.proposal.intentId ?? null },
+  );
+}
+
+/** To a caller who has not said that it knows. */
+export function overBefore({ proposal: { tool, intentId } }: Intent): Refusal {
+  return new Refusal(
+    'conflict',
+    `The same call of ${tool} was made before and is over (intent ${intentId}). Nothing was recorded; whoever wants it again says after which (Intendant-After: ${intentId}).`,
+    { after: intentId },
   );
 }
 

@@ -20,23 +20,24 @@ export class IntendantError extends Error {
 }
 
 /**
- * The caller's time was over, or it gave up, before there was an outcome. The call may have had an effect and may yet
- * have one: make the same call with the same `stepId` to go on waiting for it, and no other one instead.
+ * It was not found out in time how a call ended. It may have had an effect and may yet have one. The runtime makes the
+ * same call with the same `stepId` in the same run to go on waiting for it, and no other one instead; the message is for
+ * a model, which cannot do that.
  */
 export class NoOutcomeYet extends Error {
   override readonly name = 'NoOutcomeYet';
   readonly nextAction: NextAction = 'check_outcome';
 
   constructor(
-    readonly stepId: string,
+    readonly tool: string,
+    readonly stepId: string | null,
     /** How it stood when something answered last; null: nothing that knows of it has answered. */
     readonly result: IntentResult | null,
     options?: ErrorOptions,
   ) {
+    const asked = result === null ? `Step ${stepId}` : `Intent ${result.intentId}`;
     super(
-      result === null
-        ? `Step ${stepId} got no answer. Whether it was taken is not known; calling it again as the same step is safe, and only that.`
-        : `${result.tool} (intent ${result.intentId}, step ${stepId}) has no outcome yet: ${result.error?.message ?? result.summary ?? result.status}`,
+      `${result === null ? `${tool} got no answer` : `${tool} has no outcome yet`}: it may have happened or may still happen. Do not call it again. ${asked} can be asked about.`,
       options,
     );
   }

@@ -1,5 +1,5 @@
 import { IntendantError } from './errors.js';
-import type { ErrorObject } from './wire.js';
+import type { ErrorObject, IntentResult } from './wire.js';
 
 /** No answer came, or half of one, or one of somebody in between: whether the request was taken is not known. */
 export class NoAnswer extends Error {
@@ -10,20 +10,25 @@ export class NoAnswer extends Error {
     /** When to try again at the earliest, in ms. */
     readonly retryAfterMs: number,
     options?: ErrorOptions,
+    /** False: nothing was listening, so that nothing can have been taken. */
+    readonly sent = true,
   ) {
     super(message, options);
   }
 }
 
-export interface Question {
+export interface Question<T> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly credential: string;
-  readonly body?: object;
+  /** An object, or JSON text. */
+  readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** Longest time until the answer is there, in ms. */
   readonly timeoutMs: number;
+  /** Whether it answers the question; what somebody in between makes up does not, whatever its status. */
+  readonly isAnswer: (body: unknown) => body is T;
 }
 
 export interface Answer<T> {
@@ -34,10 +39,12 @@ export interface Answer<T> {
 
 /** HTTP statuses that say nothing about what was asked for. */
 const noWord = new Set([408, 425, 500, 502, 503, 504]);
+/** Errors of a connection that was never made. */
+const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** One request, once. @throws NoAnswer, IntendantError */
-export async function ask<T>(url: string, question: Question): Promise<Answer<T>> {
-  const { method, path, credential, body, headers, signal, timeoutMs } = question;
+export async function ask<T>(url: string, question: Question<T>): Promise<Answer<T>> {
+  const { method, path, credential, body, headers, signal, timeoutMs, isAnswer } = question;
   const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
   let text: string;
@@ -50,39 +57,47 @@ export async function ask<T>(url: string, question: Question): Promise<Answer<T>
         ...headers,
       },
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     text = await response.text();
   } catch (error) {
     signal?.throwIfAborted();
-    throw new NoAnswer(`${method} ${path} got no answer: ${reasonOf(error)}`, 0, { cause: error });
+    const { code, reason } = causeOf(error);
+    throw new NoAnswer(`${method} ${path} got no answer: ${reason}`, 0, { cause: error }, !neverSent.has(code));
   }
-  const { status } = response;
+  const { status, ok } = response;
   const value = parsed(text);
-  const error = errorIn(value);
   // Of an intent that was recorded, the error is part of its result.
-  if (isObject(value) && 'intentId' in value) return { status, headers: response.headers, body: value as T };
-  if (noWord.has(status) || (value === undefined && text !== '')) {
+  if (isAnswer(value) && (ok || isResult(value))) return { status, headers: response.headers, body: value };
+  const error = errorIn(value);
+  if (error === null || noWord.has(status)) {
     const seconds = Number(response.headers.get('retry-after') ?? 0);
     throw new NoAnswer(
-      `${method} ${path} was answered with ${status}: ${error?.message ?? text.slice(0, 200)}`,
+      `${method} ${path} was answered with ${status}: ${error?.message ?? `not by Intendant (${text.slice(0, 200)})`}`,
       Number.isFinite(seconds) ? seconds * 1_000 : 0,
     );
   }
-  if (error) throw new IntendantError(status, error);
-  if (!response.ok) throw new NoAnswer(`${method} ${path} was answered with ${status} by somebody else.`, 0);
-  return { status, headers: response.headers, body: value as T };
+  throw new IntendantError(status, error);
 }
 
-function errorIn(value: unknown): ErrorObject | null {
-  return isObject(value) && isObject(value['error']) ? (value['error'] as unknown as ErrorObject) : null;
+/** True of objects with all of these members. */
+export function has<T>(...members: (keyof T & string)[]): (value: unknown) => value is T {
+  return (value): value is T => isObject(value) && members.every((member) => member in value);
+}
+
+export const isResult = has<IntentResult>('intentId', 'status', 'outcome', 'replayed');
+
+/** The error object of an answer; null where there is none. */
+export function errorIn(value: unknown): ErrorObject | null {
+  const isError = has<ErrorObject>('code', 'message', 'nextAction', 'retryable');
+  return isObject(value) && isError(value['error']) ? value['error'] : null;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {
@@ -91,7 +106,8 @@ function parsed(text: string): unknown {
 }
 
 /** `fetch failed` says nothing; its cause does. */
-function reasonOf(error: unknown): string {
+function causeOf(error: unknown): { code: string; reason: string } {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message || String((cause as { code?: unknown }).code) : String(cause);
+  const code = String((cause as { code?: unknown } | null)?.code ?? '');
+  return { code, reason: cause instanceof Error ? cause.message || code : String(cause) };
 }

@@ -1,4 +1,4 @@
-import { ask } from './http.js';
+import { has } from './http.js';
 import { Patience } from './patience.js';
 import { Run } from './run.js';
 import type { NewRun, OpenedRun } from './wire.js';
@@ -30,19 +30,23 @@ export class Intendant {
    * @throws IntendantError, NoAnswer
    */
   async openRun(run: NewRun): Promise<Run & { readonly opened: OpenedRun }> {
-    const opened = await this.#ask<OpenedRun>('/v1/runs', run);
+    const opened = await this.#ask('/v1/runs', run, has<OpenedRun>('runId', 'token', 'expiresAt'));
     return Object.assign(this.run(opened), { opened });
   }
 
   /** A run that somebody else has opened, by its token. */
   run({ runId, token }: Pick<OpenedRun, 'runId' | 'token'>): Run {
-    return new Run(this.url, runId, token, () => this.#ask(`/v1/runs/${runId}/close`, {}));
+    return new Run(this.url, runId, token, () => this.#ask(`/v1/runs/${runId}/close`, {}, isNothing));
   }
 
-  async #ask<T>(path: string, body: object): Promise<T> {
+  async #ask<T>(path: string, body: object, isAnswer: (body: unknown) => body is T): Promise<T> {
     const credential = this.#serviceKey;
     if (credential === undefined) throw new Error('Runs are opened and closed with a service key; none was given.');
-    const question = { method: 'POST', path, credential, body, timeoutMs: answerMs } as const;
-    return (await new Patience(patienceMs).insist(() => ask<T>(this.url, question))).body;
+    const question = { method: 'POST', path, credential, body, timeoutMs: answerMs, isAnswer } as const;
+    return (await new Patience(patienceMs).insist(this.url, () => question)).body;
   }
+}
+
+function isNothing(body: unknown): body is undefined {
+  return body === undefined;
 }

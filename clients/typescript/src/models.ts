@@ -1,5 +1,4 @@
-import type { Run } from './run.js';
-import type { IntentResult, JsonObject, Tool } from './wire.js';
+import type { JsonObject, Tool } from './wire.js';
 
 /** Names of tools have dots, which models may not say; they never have hyphens, so each stands for the other. */
 export function modelName(tool: string): string {
@@ -11,17 +10,18 @@ export function toolName(name: string): string {
   return name.replaceAll('-', '.');
 }
 
-/** What a model wants called; the id of its tool call is the step. */
+/** What a model wants called. */
 export interface ModelCall {
   readonly tool: string;
-  readonly args: JsonObject;
+  /** An object, or JSON text as the model wrote it. */
+  readonly args: JsonObject | string;
   readonly stepId: string;
 }
 
 /** A schema of an object, as the SDKs type it. */
-type ObjectSchema = { type: 'object'; [member: string]: unknown };
+export type ObjectSchema = { type: 'object'; [member: string]: unknown };
 /** Every tool takes an object. */
-const schemaOf = ({ inputSchema }: Tool): ObjectSchema => ({ ...inputSchema, type: 'object' });
+export const schemaOf = ({ inputSchema }: Tool): ObjectSchema => ({ ...inputSchema, type: 'object' });
 
 /** For `tools` of OpenAI's chat completions. */
 export function openaiTools(
@@ -40,9 +40,16 @@ export function openaiResponsesTools(
   return openaiTools(tools).map(({ type, function: it }) => ({ type, ...it, strict: false }));
 }
 
-/** @throws SyntaxError where the model wrote no JSON */
-export function openaiCall(call: { id: string; function: { name: string; arguments: string } }): ModelCall {
-  return { tool: toolName(call.function.name), args: JSON.parse(call.function.arguments || '{}'), stepId: call.id };
+/**
+ * The arguments stay as the model wrote them: a parser would hide a name that is there twice, and change numbers.
+ *
+ * @param stepId without it the id of the tool call, which is the step only where the model's turn is kept before it is executed
+ */
+export function openaiCall(
+  call: { id: string; function: { name: string; arguments: string } },
+  stepId = call.id,
+): ModelCall {
+  return { tool: toolName(call.function.name), args: call.function.arguments || '{}', stepId };
 }
 
 /** For `tools` of Anthropic's messages. */
@@ -56,46 +63,7 @@ export function anthropicTools(
   }));
 }
 
-export function anthropicCall(block: { id: string; name: string; input: unknown }): ModelCall {
-  return { tool: toolName(block.name), args: block.input as JsonObject, stepId: block.id };
-}
-
-/**
- * For `tools` of the Vercel AI SDK; `jsonSchema` is the function of that name from the package `ai`. A tool that is
- * called calls this run, with the id of the tool call as its step.
- */
-export function aiSdkTools<Schema>(
-  tools: readonly Tool[],
-  run: Pick<Run, 'call'>,
-  jsonSchema: (schema: ObjectSchema) => Schema,
-): Record<
-  string,
-  {
-    description: string;
-    inputSchema: Schema;
-    execute: (args: object, options: { toolCallId: string; abortSignal?: AbortSignal | undefined }) => Promise<string>;
-  }
-> {
-  const entries = tools.map((tool) => [
-    modelName(tool.name),
-    {
-      description: tool.description,
-      inputSchema: jsonSchema(schemaOf(tool)),
-      execute: async (args: object, { toolCallId, abortSignal }: { toolCallId: string; abortSignal?: AbortSignal }) =>
-        textFor(await run.call(tool.name, args, { stepId: toolCallId, ...(abortSignal && { signal: abortSignal }) })),
-    },
-  ]);
-  return Object.fromEntries(entries);
-}
-
-/** A result as text for the model: what is known, and the data or what to do. */
-export function textFor({ status, outcome, data, summary, error, warning }: IntentResult): string {
-  return JSON.stringify({
-    status,
-    outcome,
-    ...(warning !== undefined && { warning }),
-    ...(data !== null && { data }),
-    ...(summary !== null && { summary }),
-    ...(error && { error: { code: error.code, message: error.message, nextAction: error.nextAction } }),
-  });
+/** @param stepId as of {@link openaiCall} */
+export function anthropicCall(block: { id: string; name: string; input: unknown }, stepId = block.id): ModelCall {
+  return { tool: toolName(block.name), args: block.input as JsonObject, stepId };
 }

@@ -1,4 +1,5 @@
-import { NoAnswer } from './http.js';
+import { IntendantError } from './errors.js';
+import { type Answer, ask, NoAnswer, type Question } from './http.js';
 
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
@@ -36,16 +37,33 @@ export class Patience {
     });
   }
 
-  /** Does it again for as long as nothing answers. @throws NoAnswer when the time is over, whatever else `work` throws */
-  async insist<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Asks again for as long as nothing answers. A refusal that comes after an attempt without an answer is about the later
+   * attempt only: the earlier one may have been taken, or may be on its way, so what would be changed is not known.
+   *
+   * @param question as it is to be asked now
+   * @throws IntendantError nothing was changed
+   * @throws NoAnswer when the time is over, or where the attempt that was refused was not the only one
+   */
+  async insist<T>(url: string, question: () => Question<T>): Promise<Answer<T>> {
+    let unanswered: NoAnswer | null = null;
     for (;;) {
+      const asked = question();
       try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof NoAnswer) || this.leftMs === 0) throw error;
+        return await ask(url, asked);
+      } catch (thrown) {
+        const error: unknown =
+          thrown instanceof IntendantError && unanswered ? refusedLater(unanswered, thrown) : thrown;
+        if (!(error instanceof NoAnswer) || (thrown instanceof IntendantError && !thrown.retryable)) throw error;
+        if (error.sent && asked.method !== 'GET') unanswered = error;
+        if (this.leftMs === 0) throw error;
         await this.pause(error.retryAfterMs);
         if (this.leftMs === 0) throw error;
       }
     }
   }
+}
+
+function refusedLater(unanswered: NoAnswer, cause: IntendantError): NoAnswer {
+  return new NoAnswer(`${unanswered.message} Asked again, it was refused (${cause.code}).`, 0, { cause });
 }

@@ -67,7 +67,32 @@ export interface IntentResult<Data = unknown> {
     readonly given: number;
   };
   /** Evidence that came too late to change the status silently. */
-  readonly corrections?: readonly { readonly finding: string; readonly breach: string | null }[];
+  readonly corrections?: readonly {
+    readonly finding: 'executed' | 'partial_effect' | 'second_effect';
+    /** The declaration that the upstream broke. */
+    readonly breach: 'max_processing' | null;
+  }[];
+}
+
+/** A part of what a tool answered. */
+export interface ResultPage<Data = unknown> {
+  readonly handle: string;
+  readonly intentId: string;
+  readonly tool: string;
+  /** Where in the data this stands. */
+  readonly pointer: string;
+  /** What stands there: a list and an object come by items and members, a text by characters, others whole. */
+  readonly kind: 'list' | 'object' | 'text' | 'value';
+  readonly data: Data;
+  /** Items, members or characters that stand there in all; null of a value. */
+  readonly total: number | null;
+  /** What is too large for any page: null stands for an item, a member is left out. */
+  readonly omitted: readonly { readonly pointer: string; readonly what: string }[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+  /** There where the data may hold text from outside; `warning` tells a reader what that means. */
+  readonly untrusted?: true;
+  readonly warning?: string;
 }
 
 /** A tool as the model may see it. */
@@ -97,7 +122,8 @@ export interface NewRun {
     readonly cost?: number;
     readonly wallClock?: string;
   };
-  readonly restrictions?: readonly {
+  /** Bounds of the arguments of some tools; `allow` is CEL. */
+  readonly restrict?: readonly {
     readonly tools: readonly string[];
     readonly allow: string;
     readonly message: string;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ToolCall } from '../../agent/agent.js';
-import { call, NoAnswer } from '../../agent/call.js';
+import type { ToolCall } from '../../agents/http/agent.js';
+import { call, NoAnswer } from '../../agents/http/call.js';
 import { readInstallation } from '../installation.js';
 import { proposalOf } from '../intent-record.js';
 import { orderId, type Story } from '../story.js';

@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../agent/agent.js';
+import type { ToolCall } from '../../agents/http/agent.js';
 import type { Story } from '../story.js';
 
 /** The mail server takes the request and does nothing at all: two absences, then it is sent, once. */

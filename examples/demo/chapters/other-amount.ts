@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../agent/agent.js';
+import type { ToolCall } from '../../agents/http/agent.js';
 import type { Story } from '../story.js';
 
 /** The step of the first refund, with another amount: that is another wish under an old name. */

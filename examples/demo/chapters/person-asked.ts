@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../agent/agent.js';
+import type { ToolCall } from '../../agents/http/agent.js';
 import { orderId, type Story } from '../story.js';
 
 /** Large refunds wait for a person, who sees what would change and agrees to one of them; the other one is refused, and stays so. */

@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../agent/agent.js';
+import type { ToolCall } from '../../agents/http/agent.js';
 import type { Story } from '../story.js';
 
 /** The refund happens, its answer is 502, and the agent asks for it three times more. Returns the call. */

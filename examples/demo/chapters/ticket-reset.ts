@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../agent/agent.js';
+import type { ToolCall } from '../../agents/http/agent.js';
 import type { Story } from '../story.js';
 
 /** Neither a key nor a lookup, and the connection breaks: only a person can find out, and does. */

@@ -18,7 +18,7 @@ authorization {
         publish: ["intendant.>", "$JS.API.>", "$JS.ACK.>"], subscribe: ["intendant.>", "_INBOX_intendant.>"]
         allow_responses: true } }
     { user: agent, password: secret, permissions: {
-        publish: ["intendant.intents.acme", "intendant.rpc.submit"]
+        publish: ["intendant.intents.acme", "intendant.rpc.submit", "intendant.rpc.tools"]
         subscribe: ["_INBOX_agent.>", "intendant.events.acme.>"] } }
   ]
 }`;
@@ -51,6 +51,7 @@ describe('NATS permissions of the operations guide', () => {
         hear('slow')(message);
       }),
       responder(subjects.rpcSubmit, hear('submit')),
+      responder(subjects.rpcTools, hear('tools')),
       listener(subjects.hintChanged, {}, hear('hint')),
     ]);
     const servers = `127.0.0.1:${nats.port}`;
@@ -85,13 +86,15 @@ describe('NATS permissions of the operations guide', () => {
     expect(heard.filter((message) => message === 'slow one')).toHaveLength(1);
   });
 
-  it('let an agent store an intent, submit one with an inbox of its own, and follow the events of its tenant', async () => {
+  it('let an agent list tools, store an intent, submit one with an inbox of its own, and follow the events of its tenant', async () => {
     const events = agent.subscribe('intendant.events.acme.>', { max: 1 });
     const stored = await jetstream(agent).publish(subjects.intents('acme'), 'mine');
     expect(stored.stream).toBe(streams.intents);
     await hears('intent mine');
     const reply = await agent.request(subjects.rpcSubmit, 'mine too', { timeout: 2_000 });
     expect(reply.json()).toEqual({ kind: 'submit' });
+    const tools = await agent.request(subjects.rpcTools, '', { timeout: 2_000 });
+    expect(tools.json()).toEqual({ kind: 'tools' });
     const event = subjects.event('acme', 'run', 'intent', 'committed');
     await service.bus.publish([{ subject: event, payload: 'done', msgId: 'done' }]);
     for await (const message of events) expect(message.string()).toBe('done');
@@ -112,6 +115,7 @@ describe('NATS permissions of the operations guide', () => {
     subjects.hintChanged,
     subjects.intents('other'),
     subjects.rpcReplayMessage,
+    subjects.rpcOpenRun,
     `$JS.API.STREAM.PURGE.${streams.events}`,
     '_INBOX_intendant.forged',
   ])('do not let an agent publish to %s', async (subject) => {

@@ -122,6 +122,21 @@ describe('Publisher', () => {
     expect(taken).toEqual([]);
   });
 
+  it('marks public events, and only them, as CloudEvents in structured mode', async () => {
+    const event = 'intendant.events.acme.run.intent.committed';
+    const taken = slowStream(bus.connection, 'intendant.>');
+    await publisher.publish([...messages('ring'), { subject: event, payload: '{}', msgId: 'event' }], connected);
+    const told = taken.map(({ subject, headers }) => [
+      subject,
+      headers?.get('Nats-Msg-Id'),
+      headers?.get('Content-Type'),
+    ]);
+    expect(told).toEqual([
+      [subject, 'ring', ''],
+      [event, 'event', 'application/cloudevents+json'],
+    ]);
+  });
+
   it('says that everything failed on a connection that is closed', async () => {
     await bus.close();
     const { published, failed } = await publisher.publish(messages('a', 'b'), connected);

@@ -1,4 +1,4 @@
-import { busWindows } from '@intendant/contracts';
+import { busWindows, eventHeaders, subjects } from '@intendant/contracts';
 import { faultPoint } from '@intendant/runtime';
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { BusUnavailable, NoStream } from './errors.js';
@@ -22,6 +22,7 @@ export interface PublishResult {
 }
 
 const decoder = new TextDecoder();
+const events = subjects.anyEvent.slice(0, -1);
 
 /**
  * Publishes to JetStream, many messages at once: one subscription hears all acknowledgements and one timer bounds each
@@ -91,7 +92,7 @@ export class Publisher {
     // What is written while disconnected is thrown away by the client and would only time out.
     if (!connected()) return new BusUnavailable('NATS is away; the client keeps reconnecting');
     try {
-      const written = writeHeaders(headers ?? {});
+      const written = writeHeaders({ ...(subject.startsWith(events) && eventHeaders), ...headers });
       written.set('Nats-Msg-Id', msgId);
       this.connection.publish(subject, payload, { reply: this.inbox + token, headers: written });
       return null;

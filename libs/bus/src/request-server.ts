@@ -59,7 +59,8 @@ export class RequestServer {
       return;
     }
     if (this.running >= this.limit) {
-      this.refuse(message, errorObject('unavailable', 'Too many requests are being handled; send it again shortly.'));
+      const text = 'Too many requests are being handled. Nothing was done; send it again shortly.';
+      this.refuse(message, errorObject('unavailable', text, { recorded: false }));
       return;
     }
     this.running += 1;

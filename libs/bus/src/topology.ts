@@ -108,7 +108,7 @@ export const topology: Topology = {
       ...common,
       name: streams.events,
       retention: RetentionPolicy.Limits,
-      subjects: ['intendant.events.>'],
+      subjects: [subjects.anyEvent],
       discard: DiscardPolicy.Old,
       max_age: nanos(busWindows.eventMs),
       max_bytes: 256 * mebibyte,

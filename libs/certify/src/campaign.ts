@@ -31,7 +31,8 @@ export async function campaign(subject: Subject, rounds: number): Promise<Campai
     late.push(await lateCommit(subject));
     findings.push(await neverUsed(subject), ...(await faults(subject)));
   }
-  const lagMs = longest(plains.map(({ seen }) => seen?.firstPresentMs ?? null));
+  // What was there at the first question was never seen to lag.
+  const lagMs = longest(plains.map(({ seen }) => seen && (seen.lastAbsentMs === null ? 0 : seen.firstPresentMs)));
   const visibleMs = longest(late.map((each) => each.visibleMs));
   findings.push(staleLookup(subject, plains), ...late.map(({ finding }) => finding));
   findings.push(hiddenResender(subject), await lastLook(subject));

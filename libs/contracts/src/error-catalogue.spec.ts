@@ -29,7 +29,7 @@ const proofs: Readonly<Record<ErrorCode, string>> = {
   upstream_rejected: 'test/flow/client.flow.spec.ts',
   upstream_unavailable: 'test/flow/stories-outages.flow.spec.ts',
   tool_timeout: 'test/flow/stories-upstream.flow.spec.ts',
-  output_invalid: 'libs/intent/src/failure.spec.ts',
+  output_invalid: 'test/flow/wrong-answers.flow.spec.ts',
   resolved_not_executed: 'test/flow/gateway.flow.spec.ts',
   cancelled: 'apps/policy/src/policy.int.spec.ts',
   expired: 'test/flow/stories-outages.flow.spec.ts',

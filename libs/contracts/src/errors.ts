@@ -58,9 +58,15 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-export function errorObject(code: ErrorCode, message: string, details: JsonObject = {}): ErrorObject {
+/** `next`: where something else helps than with other errors of that code. */
+export function errorObject(
+  code: ErrorCode,
+  message: string,
+  details: JsonObject = {},
+  next?: NextAction,
+): ErrorObject {
   const { category, nextAction, retryable } = errorKinds[code];
-  return { code, category, message, retryable, nextAction, details };
+  return { code, category, message, retryable, nextAction: next ?? nextAction, details };
 }
 
 /** A request that is answered with an error and changes nothing. */
@@ -68,8 +74,8 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly error: ErrorObject;
 
-  constructor(code: ErrorCode, message: string, details: JsonObject = {}) {
+  constructor(code: ErrorCode, message: string, details: JsonObject = {}, next?: NextAction) {
     super(message);
-    this.error = errorObject(code, message, details);
+    this.error = errorObject(code, message, details, next);
   }
 }

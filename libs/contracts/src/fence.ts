@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { withUnseen } from './shown-text.js';
 
 /** Said to whoever reads what others wrote. */
@@ -11,7 +10,7 @@ export const outsideWarning =
  * @param json on one line; what is unseen in it is written as JSON escapes.
  * @param random a new marker with every call; for tests.
  */
-export function fenced(json: string, random = () => randomBytes(12).toString('hex')): string {
+export function fenced(json: string, random = marker96): string {
   const content = withUnseen(json, escaped);
   let marker = random();
   while (content.includes(marker)) marker = random();
@@ -21,6 +20,12 @@ export function fenced(json: string, random = () => randomBytes(12).toString('he
     content,
     `outside ${marker}>>>`,
   ].join('\n');
+}
+
+/** 96 random bits, by what every runtime has. */
+function marker96(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function escaped(character: string): string {

@@ -1,5 +1,6 @@
 export * from './approval-rules.js';
 export * from './budgets.js';
+export * from './count.js';
 export * from './duration.js';
 export * from './errors.js';
 export * from './facts.js';

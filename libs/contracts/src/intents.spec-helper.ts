@@ -65,7 +65,9 @@ const approvalRequest: ApprovalRequest = {
   preview: null,
 };
 
-type CoreChanges = Partial<Pick<Intent, 'attempts' | 'corrections' | 'version'>> & { proposal?: Partial<Proposal> };
+type CoreChanges = Partial<Pick<Intent, 'attempts' | 'cancelledBy' | 'corrections' | 'version'>> & {
+  proposal?: Partial<Proposal>;
+};
 
 const variants = {
   pending: { state: 'pending' },

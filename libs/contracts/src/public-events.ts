@@ -1,9 +1,10 @@
 import type { EventType, In, Intent, IntentEvent } from '@intendant/intent';
+import { doNotRepeat } from './open-summary.js';
 import { type IntentResult, resultOf } from './result.js';
 import { subjects } from './subjects.js';
 
 /** Facts that people subscribe to; everything else stays in the log and is read over HTTP. */
-const published: ReadonlySet<EventType> = new Set<EventType>([
+const published = [
   'approval_requested',
   'denied',
   'outcome_unknown',
@@ -13,10 +14,18 @@ const published: ReadonlySet<EventType> = new Set<EventType>([
   'cancelled',
   'expired',
   'corrected',
-]);
+] as const satisfies readonly EventType[];
+const isPublished: ReadonlySet<EventType> = new Set<EventType>(published);
 
+export type PublicEventName = (typeof published)[number] | 'progress';
 /** Last words of the types of public events, `progress` included. */
-export const publicEventNames: readonly string[] = [...published, 'progress'];
+export const publicEventNames: readonly PublicEventName[] = [...published, 'progress'];
+
+/**
+ * By this header a receiver knows the structured mode from the binary one
+ * (https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/nats-protocol-binding.md, section 3).
+ */
+export const eventHeaders = { 'Content-Type': 'application/cloudevents+json' } as const;
 
 /** CloudEvents 1.0, structured mode (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md). */
 export interface IntentCloudEvent {
@@ -45,7 +54,7 @@ export interface OutboxMessage {
 
 /** The public message about `event`, or null where the event is not published. `intent` is the state right after it. */
 export function publicEvent(event: IntentEvent, intent: Intent, at: number): OutboxMessage | null {
-  if (!published.has(event.type)) return null;
+  if (!isPublished.has(event.type)) return null;
   return cloudMessage(event.type, `${intent.proposal.intentId}-${intent.version}`, dataOf(intent), intent, at);
 }
 
@@ -59,7 +68,7 @@ export function progressEvent(intent: In<'dispatching'>, elapsedMs: number, at: 
   const { intentId, tool } = intent.proposal;
   const { number } = intent.attempt;
   const seconds = Math.round(elapsedMs / 100) / 10;
-  const message = `${tool} has been working for ${seconds} s and has not answered yet. Do not call it again; read intent ${intentId} or wait for its outcome.`;
+  const message = `${tool} has been working for ${seconds} s and has not answered yet. ${doNotRepeat(intentId)}`;
   const data = { ...dataOf(intent), attempt: number, elapsedMs: Math.round(elapsedMs), message };
   return cloudMessage('progress', `${intentId}-progress-${number}`, data, intent, at);
 }

@@ -1,10 +1,11 @@
 import type { Intent, Json, JsonObject } from '@intendant/intent';
+import { count } from './count.js';
 import { Refusal } from './errors.js';
 import { outsideWarning } from './fence.js';
 import { inWords } from './json-in-words.js';
 import { pointerSteps, pointerTo } from './pointer.js';
 import { isFromOutside } from './result.js';
-import { count, handleOf, jsonBytes, listIn, shownBytes } from './shown-data.js';
+import { handleOf, jsonBytes, listIn, shownBytes } from './shown-data.js';
 
 /** What is wanted of the data behind a handle. */
 export interface PageRequest {
@@ -170,10 +171,8 @@ function valueAt(data: Json, pointer: string, named: boolean): Json {
     const next = memberOf(value, step);
     if (next === undefined) {
       const where = here === '' ? 'the data' : here;
-      throw new Refusal('not_found', `There is nothing at ${pointer}: ${where} is ${whatIsThere(value, named)}.`, {
-        pointer,
-        found: here,
-      });
+      const said = `There is nothing at ${pointer}: ${where} is ${whatIsThere(value, named)}.`;
+      throw new Refusal('not_found', said, { pointer, found: here }, 'fix_arguments');
     }
     here = pointerTo(here, step);
     value = next;

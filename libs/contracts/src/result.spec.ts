@@ -47,7 +47,7 @@ describe('the result', () => {
   test('of one that waits for people says for whom, until when, and that calling again does not help', () => {
     const { summary, approval } = resultOf(intentIn('awaiting_approval'), false);
     expect(summary).toBe(
-      'payments.refund.create was not sent yet: it waits for the approval of 2 people (1 so far), until 2026-01-01T10:00:00.000Z. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.',
+      'payments.refund.create was not sent yet: it waits for the approval of 2 people (1 so far), until 2026-01-01T10:00:00.000Z. Do not call it again; read intent 01J9Z3M5V6W7X8Y9Z0A1B2C3D4 or wait for its outcome.',
     );
     expect(approval).toEqual({
       view: 'Refund 2499 cents of ord_1',
@@ -59,6 +59,33 @@ describe('the result', () => {
     });
     expect(resultOf(intentIn('authorized'), false)).not.toHaveProperty('approval');
   });
+
+  const cancelled = { cancelledBy: 'olga' };
+  const turnedAway = { attempts: [attempt('not_executed')] };
+  test.each([
+    ['pending', {}, 'is still being worked on: it is recorded, nothing was sent yet.'],
+    ['awaiting_approval', {}, 'was not sent yet: it waits for the approval of 2 people'],
+    ['authorized', {}, 'is still being worked on: it is about to be sent.'],
+    ['authorized', turnedAway, 'is still being worked on: it was turned away and is about to be sent again.'],
+    ['dispatching', {}, 'is still being worked on: it is at its upstream, which has not answered yet'],
+    ['dispatching', cancelled, 'is being cancelled for olga: it may have happened already, which is being found out.'],
+    ['accepted', {}, 'took the request and is still working on it.'],
+    ['unknown', {}, 'It may or may not have happened; this is being checked.'],
+    ['unknown', cancelled, 'It was cancelled by olga and will not be sent again.'],
+    [
+      'dispatching',
+      { ...cancelled, attempts: [attempt('unknown')] },
+      'It was cancelled by olga and will not be sent again.',
+    ],
+  ] as const)(
+    'of an intent that is open (%s, %o) says what is known and done, and not to call again',
+    (state, core, words) => {
+      const { summary, error } = resultOf(intentIn(state, core), false);
+      const said = error?.message ?? summary;
+      expect(said).toContain(words);
+      expect(said).toContain('Do not call it again; read intent 01J9Z3M5V6W7X8Y9Z0A1B2C3D4 or wait for its outcome.');
+    },
+  );
 
   test('carries the ids of the submit and whether it is a replay, and nothing of the runtime layer', () => {
     const result = resultOf(intentIn('committed'), true);

@@ -12,6 +12,7 @@ import {
 } from '@intendant/intent';
 import { type ErrorCode, type ErrorObject, errorKinds, errorObject } from './errors.js';
 import { outsideWarning } from './fence.js';
+import { doNotRepeat, openSummary } from './open-summary.js';
 import { shownData } from './shown-data.js';
 
 /** The one answer about an intent, the same on every surface. */
@@ -67,6 +68,7 @@ export interface WaitingApproval {
 
 export function resultOf(intent: Intent, replayed: boolean): IntentResult {
   const { intentId, runId, stepId, tool, sandbox, taintedBy } = intent.proposal;
+  const error = errorOf(intent);
   const shown = intent.state === 'committed' ? shownData(intent) : { data: null, summary: null, handle: null };
   const result: IntentResult = {
     intentId,
@@ -77,7 +79,7 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
     outcome: outcomeOf(intent),
     replayed,
     ...shown,
-    error: errorOf(intent),
+    error,
   };
   if (isFromOutside(intent)) Object.assign(result, { untrusted: true, warning: outsideWarning });
   if (sandbox) Object.assign(result, { sandbox });
@@ -85,7 +87,9 @@ export function resultOf(intent: Intent, replayed: boolean): IntentResult {
   if (intent.state === 'awaiting_approval') {
     const approval = waitingApproval(intent);
     const sent = intent.attempts.some((attempt) => attempt.sent);
-    Object.assign(result, { summary: waitsFor(tool, sent, approval), approval });
+    Object.assign(result, { summary: waitsFor(intent, sent, approval), approval });
+  } else if (error === null && isOpen(intent)) {
+    Object.assign(result, { summary: openSummary(intent) });
   }
   if (intent.corrections.length > 0) {
     Object.assign(result, { corrections: intent.corrections.map(({ finding, breach }) => ({ finding, breach })) });
@@ -105,10 +109,15 @@ function waitingApproval({ proposal, approvals }: In<'awaiting_approval'>): Wait
   };
 }
 
-function waitsFor(tool: string, sent: boolean, { expiresAt, quorum, given }: WaitingApproval): string {
+function waitsFor({ proposal }: Intent, sent: boolean, { expiresAt, quorum, given }: WaitingApproval): string {
+  const { tool, intentId } = proposal;
   const who = quorum === 1 ? 'a person' : `${quorum} people (${given} so far)`;
   const how = sent ? 'was turned away once and is not sent again yet' : 'was not sent yet';
-  return `${tool} ${how}: it waits for the approval of ${who}, until ${expiresAt}. Calling it again will not help. Wait for its outcome, or go on with something that does not depend on it.`;
+  return `${tool} ${how}: it waits for the approval of ${who}, until ${expiresAt}. ${doNotRepeat(intentId)}`;
+}
+
+function isOpen(intent: Intent): intent is In<'pending' | 'authorized' | 'dispatching'> {
+  return ['pending', 'authorized', 'dispatching'].includes(intent.state);
 }
 
 /** True where its tool passes on what others wrote, and has answered: errors repeat what was said, too. */
@@ -185,13 +194,13 @@ function errorOfState(intent: Intent): ErrorObject | null {
     case 'unknown':
       return errorObject(
         'outcome_unknown',
-        `The outcome of ${tool} is not known (${intent.cause}). It may or may not have happened; ${whoLooks(intent)}. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+        `The outcome of ${tool} is not known (${intent.cause}). It may or may not have happened; ${whoLooks(intent)}.${cancelled(intent)} ${doNotRepeat(intentId)}`,
         { cause: intent.cause },
       );
     case 'accepted':
       return errorObject(
         'outcome_unknown',
-        `The upstream of ${tool} took the request and is still working on it. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+        `The upstream of ${tool} took the request and is still working on it. ${doNotRepeat(intentId)}`,
         { cause: 'accepted' },
       );
     case 'pending':
@@ -201,10 +210,15 @@ function errorOfState(intent: Intent): ErrorObject | null {
       return outcomeOf(intent) === 'unknown'
         ? errorObject(
             'outcome_unknown',
-            `${tool} is being sent again after an attempt without an answer. Do not call it again; read intent ${intentId} or wait for its outcome.`,
+            `${tool} is being sent again after an attempt without an answer.${cancelled(intent)} ${doNotRepeat(intentId)}`,
           )
         : null;
   }
+}
+
+/** What became of the wish that it does not happen, as part of a sentence about something else. */
+function cancelled({ cancelledBy }: Intent): string {
+  return cancelledBy === null ? '' : ` It was cancelled by ${cancelledBy} and will not be sent again.`;
 }
 
 function whoLooks({ proposal: { terms } }: Intent): string {

@@ -1,4 +1,5 @@
 import { type In, type Json, type JsonObject, type ShownList, valuesAt } from '@intendant/intent';
+import { count } from './count.js';
 import { inWords } from './json-in-words.js';
 import { pointerSteps } from './pointer.js';
 
@@ -51,11 +52,6 @@ export function shownData({ proposal, data }: Pick<In<'committed'>, 'proposal' |
 /** Bytes of a value as JSON in UTF-8. */
 export function jsonBytes(value: Json): number {
   return Buffer.byteLength(JSON.stringify(value));
-}
-
-/** `3,412` */
-export function count(number: number): string {
-  return number.toLocaleString('en-US');
 }
 
 interface FoundList {

@@ -16,6 +16,7 @@ export const subjects = {
   /** JetStream: public events. */
   event: (tenant: string, runId: string, intentId: string, event: string) =>
     `intendant.events.${tenant}.${runId}.${intentId}.${event}`,
+  anyEvent: 'intendant.events.>',
   /** Core NATS, may be lost: intents that wait for a dispatcher. */
   hintDispatch: 'intendant.hint.dispatch',
   /** Core NATS, may be lost: intents whose outcome changed; waiting callers read them again. */

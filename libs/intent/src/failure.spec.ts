@@ -35,7 +35,9 @@ describe('the failure an agent reads', () => {
     if (!intent) throw new Error('no intent');
     expect(failureOf('output_invalid', 'id is missing', false, intent)).toMatchObject({
       code: 'output_invalid',
-      message: expect.stringMatching(/not in the shape it declares: id is missing\. Nothing was changed/),
+      message: expect.stringMatching(
+        /not in the shape it declares: id is missing\. It only reads, so nothing was changed/,
+      ),
     });
   });
 
@@ -53,6 +55,21 @@ describe('the failure an agent reads', () => {
       "The request of payments.refund.create could not be built from the arguments: {{note}} has no value. Nothing was sent and nothing happened. Correct the arguments under a new step, or tell the tool's owner.",
     );
     expect(failure.details).toEqual({ cause: 'request_mapping', attempts: 1 });
+  });
+
+  it.each([
+    ['request_mapping', false, keyed, 'Correct the arguments under a new step, or', 'Correct the arguments, or'],
+    ['state_changed', false, keyed, 'and propose it under a new step; a', 'and propose it again; a'],
+    ['connect_refused', true, keyed, 'try again later under a new step.', 'try again later.'],
+    ['call_timeout', true, read, 'try again later under a new step.', 'try again later.'],
+  ])('for %s speaks of a new step only to a caller that has steps', (cause, transient, terms, withStep, without) => {
+    const { intent } = sending(terms);
+    if (!intent) throw new Error('no intent');
+    const told = (stepId: string | null) =>
+      failureOf(cause, 'said why', transient, { ...intent, proposal: { ...intent.proposal, stepId } }).message;
+    expect(told('s1')).toContain(withStep);
+    expect(told(null)).toContain(without);
+    expect(told(null)).not.toContain('step');
   });
 
   it('names the tool, the cause and the number of attempts', () => {

@@ -19,26 +19,28 @@ export function cancelledFailure(intent: Intent): Failure {
  * what may pass by itself is called unavailable: an agent takes that for an invitation to try again.
  */
 export function failureOf(cause: string, detail: string, transient: boolean, intent: Intent): Failure {
-  const { tool, terms } = intent.proposal;
+  const { tool, terms, stepId } = intent.proposal;
+  // A step stays answered; a call without one is made again as it is.
+  const anew = stepId === null ? '' : ' under a new step';
   const details = { cause, attempts: intent.attempts.length };
   if (cause === 'output_invalid') {
     return {
       code: 'output_invalid',
-      message: `${tool} answered, but not in the shape it declares: ${detail}. Nothing was changed. Tell the tool's owner.`,
+      message: `${tool} answered, but not in the shape it declares: ${detail}. It only reads, so nothing was changed. Tell the tool's owner.`,
       details,
     };
   }
   if (cause === 'request_mapping') {
     return {
       code: 'upstream_rejected',
-      message: `The request of ${tool} could not be built from the arguments: ${detail}. Nothing was sent and nothing happened. Correct the arguments under a new step, or tell the tool's owner.`,
+      message: `The request of ${tool} could not be built from the arguments: ${detail}. Nothing was sent and nothing happened. Correct the arguments${anew}, or tell the tool's owner.`,
       details,
     };
   }
   if (cause === 'state_changed') {
     return {
       code: 'upstream_rejected',
-      message: `${tool} was not done: what a person has agreed to change is not what is there any more. Nothing happened. If it is still wanted, read how it stands now and propose it under a new step; a person will be asked again.`,
+      message: `${tool} was not done: what a person has agreed to change is not what is there any more. Nothing happened. If it is still wanted, read how it stands now and propose it${anew || ' again'}; a person will be asked again.`,
       details,
     };
   }
@@ -66,13 +68,13 @@ export function failureOf(cause: string, detail: string, transient: boolean, int
   if (terms.effect === 'read' && (/timeout/.test(cause) || cause === 'answered_later')) {
     return {
       code: 'tool_timeout',
-      message: `${tool} did not answer in time. Reading changes nothing; try again later.`,
+      message: `${tool} did not answer in time. Reading changes nothing; try again later${anew}.`,
       details,
     };
   }
   return {
     code: 'upstream_unavailable',
-    message: `The upstream of ${tool} could not be reached or was too busy (${cause}). Nothing happened and nothing will be sent later; try again later under a new step.`,
+    message: `The upstream of ${tool} could not be reached or was too busy (${cause}). Nothing happened and nothing will be sent later; try again later${anew}.`,
     details,
   };
 }

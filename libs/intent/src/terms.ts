@@ -41,6 +41,8 @@ export interface Terms {
   readonly untrusted?: boolean;
   /** JSON Pointers into its data whose values other tools take as identifiers; `*` for each item. Left out: none. */
   readonly yields?: readonly string[];
+  /** After so long whoever waits for it is told that it is still being worked on. Left out: when that is usual. */
+  readonly noticeMs?: number;
   /** How its data is shown. Left out: as it is, up to the general size. */
   readonly shows?: Showing;
 }

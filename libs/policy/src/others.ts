@@ -58,7 +58,7 @@ export function sameOperation({ session, tool }: Call, { holder }: Facts): Objec
     rule: 'business_key',
     message: `${tool.name} was already called for the same thing: intent ${holder.intentId} is ${holder.state}. Nothing was sent. Do not change the call to get around this${holder.runId === session.runId ? '; read what became of that intent' : ''}.`,
     inputs,
-    remedy: `${holder.state === 'committed' ? 'time: the same thing may be done again once the window of the business key is over' : 'that the earlier intent ends without an effect'}; then the same call under a new step`,
+    remedy: `${holder.state === 'committed' ? 'time: the same thing may be done again once the window of the business key is over' : 'that the earlier intent ends without an effect'}; then the same call, under a new step if it has one`,
   };
 }
 
@@ -119,7 +119,7 @@ function waits(what: string, other: Other): Objection {
     kind: 'refuse',
     code: 'blocked_by_unknown',
     rule: 'causal_hold',
-    message: `${what}. Nothing was recorded. ${how(other)}, then send the same step again if it is still wanted.`,
+    message: `${what}. Nothing was recorded. ${how(other)}, then make the same call again if it is still wanted.`,
     inputs: { intentId: other.intentId, state: other.state },
     remedy: `the outcome of intent ${other.intentId}`,
   };

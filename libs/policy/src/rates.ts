@@ -15,7 +15,7 @@ export function tooFast({ rates }: Call, { tokens }: Facts): Objection | null {
     kind: 'refuse',
     code: 'rate_limited',
     rule: 'rate',
-    message: `Too many calls: ${longest.rate.title} is as much as this tenant may do. Nothing was recorded; send the same step again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+    message: `Too many calls: ${longest.rate.title} is as much as this tenant may do. Nothing was recorded; make the same call again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
     inputs: { limit: longest.rate.title, retryAfterMs },
     remedy: `${retryAfterMs} ms of time`,
   };

@@ -17,14 +17,25 @@ export interface ServiceOptions {
   readonly bodyLimit?: number;
   /** How the HTTP server answers what never reaches the application. */
   readonly fastify?: Pick<FastifyServerOptions, 'frameworkErrors' | 'clientErrorHandler'>;
+  /** How long a request, head and body, may take to arrive, in ms; 30 s when left out. */
+  readonly requestMs?: number | undefined;
   /** Connects transports and whatever else needs the assembled application. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void> | void;
 }
 
 /** Assembles the Nest application, starts transports and HTTP, and stops cleanly on SIGTERM and SIGINT. */
 export async function startService(options: ServiceOptions): Promise<INestApplication> {
-  const { name, module, host, port, logger, bodyLimit = 1_048_576, fastify } = options;
-  const adapter = new FastifyAdapter({ bodyLimit, forceCloseConnections: true, requestTimeout: 30_000, ...fastify });
+  const { name, module, host, port, logger, bodyLimit = 1_048_576, requestMs = 30_000, fastify } = options;
+  const adapter = new FastifyAdapter({
+    ...{ bodyLimit, forceCloseConnections: true, requestTimeout: requestMs },
+    http: {
+      // Where that of the head is the longer one, Node takes it for the whole request, and the other for the head.
+      headersTimeout: requestMs,
+      // How often it looks for those that have had their time: every 30 seconds when left out.
+      connectionsCheckingInterval: requestMs / 10,
+    },
+    ...fastify,
+  });
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
     abortOnError: false,

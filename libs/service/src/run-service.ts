@@ -18,6 +18,7 @@ export interface RunOptions {
   /** What the process does; finds `Store` and `Bus` as global providers. */
   readonly features: readonly DynamicModule[];
   readonly fastify?: ServiceOptions['fastify'];
+  readonly requestMs?: ServiceOptions['requestMs'];
   /** Called once the application is assembled, before it listens. */
   readonly assembled?: (app: NestFastifyApplication) => void;
 }
@@ -32,7 +33,8 @@ class Service {}
  * @throws whatever keeps it from starting, in plain words
  */
 export function runService(options: RunOptions): Promise<INestApplication> {
-  const { name, databaseUrl, natsUrl, streamReplicas, host, port, logger, features, fastify, assembled } = options;
+  const { name, databaseUrl, natsUrl, streamReplicas, host, port, logger, features, fastify, requestMs, assembled } =
+    options;
   const imports = [
     BusModule.forRoot({ url: natsUrl, name, replicas: streamReplicas }),
     StoreModule.forRootAsync({
@@ -59,6 +61,7 @@ export function runService(options: RunOptions): Promise<INestApplication> {
     port,
     logger,
     ...(fastify && { fastify }),
+    requestMs,
     prepare: (app) => {
       app.connectMicroservice({ strategy: new NatsStrategy({ bus: app.get(Bus), service: name }) });
       assembled?.(app);

@@ -11,6 +11,8 @@ export interface DeadMessage {
   readonly subject: string;
   /** The verified sender; null when nobody could say who sent it. */
   readonly session: Session | null;
+  /** The step that was said beside it, which it has to be replayed under; null: none was. */
+  readonly stepId: string | null;
   readonly error: ErrorObject;
   readonly receivedAt: string;
   readonly replayedAt: string | null;
@@ -36,7 +38,12 @@ export interface ReceivedMessage {
   readonly payload: Uint8Array;
   /** What it was sent with, verified or not. Never stored; it keeps messages of different senders apart. */
   readonly credential: string;
+  /** The step beside it, whether it can be one or not. */
+  readonly stepId?: string | null;
 }
+
+/** No step is as long, so what is cut stays none. */
+const longestStep = 200;
 
 /** Submissions that could not be admitted and had nobody to answer to. Seen by operators, never dropped. */
 export class DeadMessages {
@@ -47,15 +54,18 @@ export class DeadMessages {
    * dismissed, it is open again: what comes after that is news.
    */
   async keep(
-    { subject, payload, credential }: ReceivedMessage,
+    { subject, payload, credential, stepId = null }: ReceivedMessage,
     session: Session | null,
     error: ErrorObject,
   ): Promise<void> {
-    const digest = createHash('sha256').update(`${subject}\0${credential}\0`).update(payload).digest('hex');
+    // No text holds that character, and a step with it is none either way.
+    const step = stepId?.replaceAll('\0', '\u{fffd}').slice(0, longestStep) ?? null;
+    const beside = step === null ? '' : `${step}\0`;
+    const digest = createHash('sha256').update(`${subject}\0${credential}\0${beside}`).update(payload).digest('hex');
     const tenant = session?.tenant ?? subject.split('.').at(-1);
     await this.query(
-      `INSERT INTO dead_messages (id, digest, tenant, subject, payload, session, error)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
+      `INSERT INTO dead_messages (id, digest, tenant, subject, payload, session, error, step_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (digest) DO UPDATE
        SET tenant = EXCLUDED.tenant, session = EXCLUDED.session, error = EXCLUDED.error,
            received_at = EXCLUDED.received_at, replayed_at = NULL, replayed_by = NULL, intent_id = NULL,
@@ -69,6 +79,7 @@ export class DeadMessages {
         Buffer.from(payload),
         session && JSON.stringify(session),
         JSON.stringify(error),
+        step,
       ],
     );
   }
@@ -130,6 +141,7 @@ function toMessage(row: DeadMessageRow): DeadMessage {
     tenant: row.tenant,
     subject: row.subject,
     session: row.session as Session | null,
+    stepId: row.stepId,
     error: row.error as ErrorObject,
     receivedAt: row.receivedAt.toISOString(),
     replayedAt: row.replayedAt?.toISOString() ?? null,

@@ -34,6 +34,7 @@ export class DeadMessageRow {
   @Column('timestamptz', { name: 'dismissed_at', nullable: true }) dismissedAt: Date | null;
   @Column('text', { name: 'dismissed_by', nullable: true }) dismissedBy: string | null;
   @Column('text', { name: 'dismiss_reason', nullable: true }) dismissReason: string | null;
+  @Column('text', { name: 'step_id', nullable: true }) stepId: string | null;
 }
 
 @Entity('tool_contracts')

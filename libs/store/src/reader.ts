@@ -1,4 +1,4 @@
-import type { In, Intent, IntentEvent } from '@intendant/intent';
+import type { In, Intent, IntentEvent, Proposal } from '@intendant/intent';
 import { Coalescer } from '@intendant/runtime';
 import type { Pool } from 'pg';
 import type { DataSource, FindOptionsWhere } from 'typeorm';
@@ -7,6 +7,7 @@ import { IntentRow } from './entities.js';
 import { answering } from './errors.js';
 import { findUnjudged, loadAwaiting } from './sql/awaiting.js';
 import { cancelRequested } from './sql/cancel-requested.js';
+import { countSame } from './sql/count-same.js';
 import { loadStreams, type StreamRow } from './sql/load-streams.js';
 import { stillAuthorized } from './sql/still-authorized.js';
 import { foldRows } from './stream.js';
@@ -107,6 +108,13 @@ export class IntentReader {
     const [stream] = foldRows(rows).values();
     if (stream instanceof Error) throw stream;
     return stream?.intent ?? null;
+  }
+
+  /** How often the run has made this call without a step, as far as anything was recorded. */
+  async countSame({ runId, tool, fingerprint, sandbox }: Proposal): Promise<number> {
+    const values = [runId, tool, fingerprint, sandbox];
+    const { rows } = await answering(() => this.pool.query<{ count: number }>({ ...countSame, values }));
+    return rows[0]?.count ?? 0;
   }
 
   /** Everything that happened to one intent, in order; empty where there is no such intent. */

@@ -10,6 +10,7 @@ export {
 } from './conformance-harness.js';
 export { createDatabase, type TestDatabase } from './database.js';
 export { FakeUpstream, type FakeUpstreamOptions } from './fake-upstream.js';
+export { type Meddler, type Passed, type Reply, startMeddler } from './meddler.js';
 export { type H2Behaviour, h2, h2Frame, MisbehavingH2Server } from './misbehaving-h2-server.js';
 export { type Behaviour, MisbehavingServer, response } from './misbehaving-server.js';
 export { type ToolChanges, toolAt } from './misbehaving-tool.js';

@@ -28,6 +28,11 @@ describe('advice on a tool', () => {
       [expect.stringContaining('almost that of orders.get')],
     ]);
     expect(named('refund.create', 'orders.cancel')).toEqual([[], []]);
+    const short = adviceOn([
+      { name: 'hu.blob.get', description: 'Read a file. Do not write.' },
+      { name: 'hu.slow.get', description: 'Wait for what takes long; never for the rest.' },
+    ]);
+    expect([...short.values()]).toEqual([[], []]);
   });
 
   it.each(['tools', 'tools-local', 'tools-mcp'])('has nothing to say of examples/%s', async (folder) => {

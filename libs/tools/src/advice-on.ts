@@ -7,8 +7,9 @@ type Described = Pick<ToolDefinition, 'name' | 'description'>;
 const longestFirstLine = 100;
 /** Of a description, what is compared with others. */
 const comparedLength = 300;
-/** So many edits apart, names are easily taken for each other. */
+/** Names are easily taken for each other that are at most so many edits apart, and one in so many of their letters. */
 const nearEdits = 2;
+const lettersAnEdit = 6;
 /** Of the longer of two descriptions, the part that may differ in two that are hard to tell apart. */
 const nearPart = 0.2;
 
@@ -106,7 +107,10 @@ function onDescription({ description }: Described): string[] {
 }
 
 function likeness(a: Described, b: Described): string | null {
-  if (editsBetween(words(a.name), words(b.name)) <= nearEdits) return 'the name is almost that of';
+  const [own, others] = [words(a.name), words(b.name)];
+  const letters = Math.min(own.join('').length, others.join('').length);
+  const near = Math.min(nearEdits, Math.floor(letters / lettersAnEdit));
+  if (editsBetween(own, others) <= near) return 'the name is almost that of';
   const [one, two] = [plain(a.description), plain(b.description)];
   const most = Math.max(one.length, two.length) * nearPart;
   if (Math.abs(one.length - two.length) > most || distance(one, two) > most) return null;

@@ -21,7 +21,7 @@ describe('checking arguments', () => {
       { pointer: '/order_id', expected: 'a string (required)', got: 'nothing' },
       {
         pointer: '/ordr_id',
-        expected: 'no field of this name; did you mean "order_id"?',
+        expected: 'no field of this name (did you mean "order_id"?)',
         allowed: ['order_id', 'amount_cents', 'reason'],
         got: '"ordr_id"',
       },

@@ -68,8 +68,13 @@ function checkList(source: ToolSource, hidden: readonly string[]): void {
   }
   if (argument === undefined || !known.includes(argument)) return;
   const asked = propertiesOf(source.object('input'))[argument];
-  if (isObject(asked) && asked['type'] !== 'integer') {
-    source.report([...path, 'argument'], `${argument} is a number of items; must be of type integer in input`);
+  if (!isObject(asked)) return;
+  const { type, minimum } = asked;
+  if (type !== 'integer' || typeof minimum !== 'number' || minimum < 1) {
+    source.report(
+      [...path, 'argument'],
+      `${argument} is a number of items; must be of type integer with a minimum of 1 or more in input`,
+    );
   }
 }
 

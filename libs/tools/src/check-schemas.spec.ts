@@ -104,6 +104,7 @@ describe('the input schema', () => {
     ['an unknown format', withOrder('{ type: string, format: telephone }')],
     ['a pattern that does not compile', withOrder('{ type: string, pattern: "(" }')],
     ['a reference to nothing', withOrder('{ $ref: "#/$defs/order" }')],
+    ['a reference to an anchor that is not there', withOrder('{ $ref: "#order" }')],
     ['another dialect', ['input:\n', 'input:\n  $schema: http://json-schema.org/draft-07/schema#\n']],
   ])('is refused with %s', (_, edit) => {
     const problems = problemsOf(edit);
@@ -145,6 +146,13 @@ describe('the input schema', () => {
     [
       'alternatives closed as a whole',
       withOrder('{ type: object, unevaluatedProperties: false, oneOf: [{ properties: { a: { type: string } } }] }'),
+    ],
+    [
+      'references to anchors',
+      [
+        'input:\n',
+        'input:\n  $defs: { id: { $anchor: orderId, type: string } }\n  anyOf: [{ $ref: "#orderId" }, {}]\n',
+      ],
     ],
     ['bounds that meet', withOrder('{ type: integer, minimum: 5, maximum: 5 }')],
     ['maps of values', withOrder('{ type: object, additionalProperties: { type: string } }')],

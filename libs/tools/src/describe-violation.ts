@@ -96,7 +96,7 @@ function unknown(error: ErrorObject, name: string): ArgumentProblem {
   const near = nearest(name, known);
   return {
     pointer: appendPointer(error.instancePath, name),
-    expected: near ? `no field of this name; did you mean ${quoteName(near)}?` : 'no field of this name',
+    expected: near ? `no field of this name (did you mean ${quoteName(near)}?)` : 'no field of this name',
     allowed: known,
     got: quoteName(name),
   };

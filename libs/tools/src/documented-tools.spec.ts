@@ -16,7 +16,11 @@ const examples = readdirSync(folder)
 
 describe('a tool file of the documentation loads as it stands', () => {
   test.each(examples)('$tool in docs/$name', ({ name, tool, text }) => {
-    const env = { PAYMENTS_URL: 'https://payments.example', PAYMENTS_TEST_URL: 'https://sandbox.payments.example' };
+    const env = {
+      PAYMENTS_URL: 'https://payments.example',
+      PAYMENTS_TEST_URL: 'https://sandbox.payments.example',
+      REPORTS_DIR: '/srv/reports',
+    };
     expect(parseToolFile(`docs/${name}`, text, env).name).toBe(tool);
   });
 

@@ -54,7 +54,7 @@ test('the results in docs/tools.md are good ones and have every field', () => {
     card: { type: object, properties: { number: { type: string } } }
     items: { type: array, items: { type: object, properties: { iban: { type: string } } } }
 `;
-  const names = ['limit: { type: integer }', 'status: { type: string }', 'since: { type: string }'];
+  const names = ['limit: { type: integer, minimum: 1 }', 'status: { type: string }', 'since: { type: string }'];
   const text = head
     .replace('properties: {', `properties: { ${names.join(', ')},`)
     .replace(/^output:.*\n/m, () => output + result);

@@ -31,6 +31,13 @@ export function intentKey(
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
+/** Identity of a call without a step that was made `times` before, sha256 in base64url; `key` is that of the first. */
+export function repeatedKey(key: string, times: number): string {
+  return createHash('sha256')
+    .update(JSON.stringify(['again', key, times]))
+    .digest('base64url');
+}
+
 /** Digest of the canonical arguments, sha256 in hex: same key with another fingerprint is a conflict. */
 export function fingerprint(args: JsonObject): string {
   return digest(args);

@@ -20,7 +20,7 @@ export function readLimits(source: ToolSource, { connect, call, notice }: Spans)
 
 /** The terms an intent of this tool is judged by, from a file that was checked. */
 export function readTerms(source: ToolSource, spans: Spans): Terms {
-  const { effect, guarantee, authority, attempts, lease, settle, spacing, deadline, poll } = spans;
+  const { effect, guarantee, authority, attempts, lease, settle, spacing, deadline, poll, notice } = spans;
   const shows = readShowing(source);
   return {
     effect,
@@ -34,6 +34,7 @@ export function readTerms(source: ToolSource, spans: Spans): Terms {
     deadlineMs: deadline.ms,
     backoffMs: source.duration(['retry', 'backoff'], '500ms'),
     ...(source.value('result', 'trust') === 'external' && { untrusted: true }),
+    ...(notice && { noticeMs: notice.ms }),
     ...(shows && { shows }),
     poll: poll && { everyMs: poll.interval.ms, deadlineMs: poll.deadline.ms },
     counts: source.text('upstream', 'lookup', 'count') !== null,

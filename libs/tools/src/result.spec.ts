@@ -13,7 +13,10 @@ const output: Edit = [
     items: { type: array, items: { type: object, properties: { iban: { type: [string, "null"] }, of: { type: string, format: email } } } }
     more: { type: object, properties: { count: { type: integer } } }`,
 ];
-const limitArgument: Edit = ['    reason:', '    limit: { type: integer }\n    status: { type: string }\n    reason:'];
+const limitArgument: Edit = [
+  '    reason:',
+  '    limit: { type: integer, minimum: 1 }\n    status: { type: string }\n    reason:',
+];
 
 describe('what a tool file says about results', () => {
   test('is nothing by default: cards and tokens go, and the general size holds', () => {
@@ -97,7 +100,7 @@ describe('a mistake in it names line, field and what would be right', () => {
     ],
     [
       'list: { at: /items, argument: reason }',
-      '28 result.list.argument: reason is a number of items; must be of type integer in input',
+      '28 result.list.argument: reason is a number of items; must be of type integer with a minimum of 1 or more in input',
     ],
     ['list: { at: /items, narrow: [reasn] }', '28 result.list.narrow.0: reasn is no argument; did you mean reason?'],
     [
@@ -106,6 +109,12 @@ describe('a mistake in it names line, field and what would be right', () => {
     ],
   ])('%s', (fields, message) => {
     expect(report(output, result(fields))).toEqual([message]);
+  });
+
+  test.each(['', ', minimum: 0'])('where a call may ask for no items or fewer (%s)', (minimum) => {
+    const limit: Edit = ['    reason:', `    limit: { type: integer${minimum} }\n    reason:`];
+    const mistakes = report(output, limit, result('list: { at: /items, argument: limit }'));
+    expect(mistakes.join()).toMatch(/limit is a number of items; must be .* with a minimum of 1 or more in input/);
   });
 
   test('where there is no output to name places of', () => {

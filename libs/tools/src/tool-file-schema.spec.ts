@@ -16,7 +16,7 @@ effect: destructive
 compensation: { tool: payments.refund.undo, args: "$" }
 permission: payments:refund
 phases: [resolve]
-input:  { type: object, additionalProperties: false, required: [order_id], properties: { order_id: { type: string }, amount_cents: { type: integer }, note: { type: string } } }
+input:  { type: object, additionalProperties: false, required: [order_id], properties: { order_id: { type: string }, amount_cents: { type: integer, minimum: 1 }, note: { type: string } } }
 output: { type: object, required: [refund_id], properties: { refund_id: { type: string }, card: { type: object, properties: { number: { type: string } } }, items: { type: array }, count: { type: integer } } }
 inject: { tenant_id: tenant, agent_user: user }
 businessKey: { fields: [/order_id], window: P90D }

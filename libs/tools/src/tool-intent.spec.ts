@@ -97,7 +97,7 @@ describe('a message of the wrong shape', () => {
   });
 
   test.each([
-    ['step_id', 'no field of this name; did you mean stepId?'],
+    ['step_id', 'no field of this name (did you mean stepId?)'],
     ['arguments', 'no other fields than the allowed ones'],
     ['tenant', 'no field of this name: identity, keys and approval come from the run token'],
     ['idempotencyKey', 'no field of this name: identity, keys and approval come from the run token'],
@@ -114,7 +114,7 @@ describe('a message of the wrong shape', () => {
   });
 
   test.each([
-    ['no JSON', bytes('{"tool": orders}'), /^: JSON, got /],
+    ['no JSON', bytes('{"tool": orders}'), /^: JSON, got text that is none \(/],
     ['half a message', bytes('{"tool": "orders.get", "args": {"a": "'), /^: JSON, got /],
     ['nothing', bytes(''), /^: JSON, got /],
     ['a number', bytes('7'), /^: a JSON object, got the number 7$/],

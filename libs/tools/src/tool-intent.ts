@@ -1,4 +1,4 @@
-import { Refusal, stepIdPattern, toolNamePattern } from '@intendant/contracts';
+import { longestToolName, Refusal, stepIdPattern, toolNamePattern } from '@intendant/contracts';
 import type { JsonObject } from '@intendant/intent';
 import type { ArgumentProblem } from './argument-problem.js';
 import { describeValue, quoteName } from './describe-value.js';
@@ -18,9 +18,6 @@ export interface ToolIntentMessage {
   readonly toolVersion: number | null;
   readonly sandbox: boolean;
 }
-
-/** Longest tool name of the public contract. */
-const longestToolName = 64;
 
 interface Field {
   readonly required: boolean;
@@ -72,7 +69,7 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
-    throw refusal([{ pointer: '', expected: 'JSON', got: reason }]);
+    throw refusal([{ pointer: '', expected: 'JSON', got: `text that is none (${reason})` }]);
   }
 }
 
@@ -95,7 +92,7 @@ function shapeProblems(message: unknown): ArgumentProblem[] {
 function unknownField(name: string): ArgumentProblem {
   const near = nearest(name, fieldNames);
   let expected = 'no other fields than the allowed ones';
-  if (near) expected = `no field of this name; did you mean ${near}?`;
+  if (near) expected = `no field of this name (did you mean ${near}?)`;
   else if (isTrustedName(name)) expected = 'no field of this name: identity, keys and approval come from the run token';
   return { pointer: appendPointer('', name), expected, allowed: fieldNames, got: quoteName(name) };
 }

@@ -107,7 +107,7 @@ export class HttpAdapter implements KindAdapter<HttpUpstream> {
     }
     const read = dataOf(result.answer);
     if (typeof read === 'string') return previewFailed('preview_unreadable', `the preview ${read}: ${words}`);
-    return readPreview(preview, viewOf(read.data, { status, headers: present(headers) }), args);
+    return readPreview(tool, preview, viewOf(read.data, { status, headers: present(headers) }), args);
   }
 
   async close(): Promise<void> {

@@ -86,7 +86,7 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     try {
       const answer = await this.#question(task, preview.request, {}, options);
       if (typeof answer === 'string') return previewFailed('no_answer', answer);
-      return await readPreview(preview, answer.view, args);
+      return await readPreview(tool, preview, answer.view, args);
     } catch (error) {
       return previewFailed('request_mapping', messageOf(error));
     }
@@ -154,6 +154,11 @@ export class McpAdapter implements KindAdapter<McpUpstream> {
     const cwd = dirname(resolve(request.tool.file));
     try {
       const session = await this.#sessions.get({ server: upstream.server, credential, cwd, connectMs });
+      if (request.tool.effect !== 'read') {
+        // A list that does not come must not use up the limit.
+        const obstacle = await session.obstacleTo(call.name, connectMs / 2);
+        if (obstacle !== null) throw new NoSession('adapter_missing', true, obstacle);
+      }
       session.ask(exchange, call);
     } catch (error) {
       if (error instanceof NoSession) exchange.settle({ kind: 'no_session', error });

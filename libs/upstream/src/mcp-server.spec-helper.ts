@@ -25,6 +25,13 @@ export interface ServedCall {
 
 export type ServeCall = (call: ServedCall) => CallToolResult | Promise<CallToolResult>;
 
+export interface Listed {
+  readonly names: readonly string[];
+  /** Cursor of the next page. */
+  readonly next?: string;
+  readonly taskSupport?: 'required' | 'optional';
+}
+
 interface Posted {
   readonly method: string;
   readonly sessionId: string | null;
@@ -35,6 +42,8 @@ interface Posted {
 export class McpServerOverHttp {
   /** Every request, in order. */
   readonly posted: Posted[] = [];
+  /** The tools that it lists; all are served. */
+  list: (cursor?: string) => Listed | Promise<Listed> = () => ({ names: ['act', 'find', 'follow'] });
   readonly #open = new Set<ServerResponse>();
   readonly #sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   readonly #http = createServer((request, response) => void this.#serve(request, response));
@@ -112,6 +121,11 @@ export class McpServerOverHttp {
       ...this.options,
     });
     const server = new Server({ name: 'served', version: '1' }, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/list', async ({ params }) => {
+      const { names, next, taskSupport } = await this.list(params?.cursor);
+      const more = { inputSchema: { type: 'object' as const }, ...(taskSupport && { execution: { taskSupport } }) };
+      return { tools: names.map((name) => ({ name, ...more })), nextCursor: next };
+    });
     server.setRequestHandler('tools/call', async ({ params }, ctx) => {
       const request = ctx.http?.req;
       const headers = Object.fromEntries(request?.headers ?? []);

@@ -140,6 +140,38 @@ describe('a server over HTTP', () => {
     expect(server.count('notifications/cancelled')).toBe(1);
   });
 
+  test('that does not have the tool is sent no call, is told apart from one that says nothing, and may get it', async () => {
+    server.list = () => ({ names: ['acts'] });
+    const missing = { kind: 'not_executed', cause: 'adapter_missing', transient: true, sent: false };
+    expect(await call(here())).toMatchObject({ ...missing, detail: 'the server has no tool act' });
+    expect(server.count('tools/call')).toBe(0);
+    server.list = (cursor) => (cursor === undefined ? { names: ['acts'], next: '2' } : { names: ['act'] });
+    expect(await call(here())).toMatchObject({ kind: 'executed' });
+    const asked = server.count('tools/list');
+    expect(await call(here())).toMatchObject({ kind: 'executed' });
+    expect(server.count('tools/list')).toBe(asked);
+  });
+
+  test('whose tool runs as a task only is sent no call; one that may run as a task is called', async () => {
+    server.list = () => ({ names: ['act'], taskSupport: 'required' });
+    expect(await call(here())).toMatchObject({
+      ...{ kind: 'not_executed', cause: 'adapter_missing', sent: false },
+      detail: 'the server runs act as a task only, and no call is made as a task',
+    });
+    expect(server.count('tools/call')).toBe(0);
+    server.list = () => ({ names: ['act'], taskSupport: 'optional' });
+    expect(await call(here())).toMatchObject({ kind: 'executed' });
+  });
+
+  test.each<[string, McpServerOverHttp['list']]>([
+    ['fails', () => Promise.reject(new Error('no list'))],
+    ['does not come', () => new Promise(() => {})],
+    ['has no end', (cursor) => ({ names: [], next: `${cursor}.` })],
+  ])('whose list of tools %s is called all the same', async (_, list) => {
+    server.list = list;
+    expect(await call(here(), { limits: { connectMs: 1_000 } })).toMatchObject({ kind: 'executed' });
+  });
+
   test('whose tool throws says nothing', async () => {
     serve = () => {
       throw new Error('half-way');
@@ -263,7 +295,7 @@ describe('a server on stdio', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** A server in a few lines: enough to misbehave, which no SDK lets one do. */
+  /** A server in a few lines: enough to misbehave, which no SDK lets one do. It offers no list of tools. */
   const scripted = (onCall: string, before = ''): McpUpstream['server'] => ({
     transport: 'stdio',
     command: [
@@ -278,7 +310,7 @@ describe('a server on stdio', () => {
         const { id, method, params } = JSON.parse(line);
         require('fs').appendFileSync('${folder}/lines', method + '\\n');
         if (method === 'initialize') say({ id, result: { protocolVersion: '2025-11-25',
-          capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } } });
+          capabilities: {}, serverInfo: { name: 's', version: '1' } } });
         if (method === 'tools/call') { ${onCall} }
       });`,
     ],
@@ -380,6 +412,22 @@ describe('a server on stdio', () => {
       cause: 'adapter_missing',
       transient: true,
       sent: false,
+    });
+  });
+
+  test('that asks back on a call is told each time that nobody answers such questions', async () => {
+    const server = scripted(
+      `globalThis.call = id; ['sampling/createMessage', 'elicitation/create', 'roots/list'].forEach(
+        (method, n) => say({ id: 'q-' + n, method, params: { messages: [], maxTokens: 1, message: '', requestedSchema: {} } }));`,
+      `const told = []; require('readline').createInterface(process.stdin).on('line', (line) => {
+        const { id, error } = JSON.parse(line);
+        if (error) told.push([id, error.code]);
+        if (error && told.length === 3) result(globalThis.call, { told });
+      });`,
+    );
+    expect(await call(server)).toEqual({
+      kind: 'executed',
+      data: { told: ['q-0', 'q-1', 'q-2'].map((id) => [id, -32_601]) },
     });
   });
 

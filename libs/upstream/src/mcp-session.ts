@@ -3,6 +3,7 @@ import { Client, type JSONRPCMessage, ProtocolError, SdkError, SdkHttpError } fr
 import type { Credential } from './credential.js';
 import { type McpExchange, type McpResult, NoSession, type ToolCall, tokenHeader } from './mcp-exchange.js';
 import { McpHttp } from './mcp-http.js';
+import { obstacleTo, offeredBy } from './mcp-offered.js';
 import { McpProcess } from './mcp-process.js';
 import type { Pools } from './pools.js';
 import { messageOf } from './short-text.js';
@@ -32,6 +33,8 @@ export class McpSession {
   readonly #open = new Map<string, McpExchange>();
   readonly #client: Client;
   readonly #transport: McpHttp | McpProcess;
+  /** Asked for when a call first needs it. */
+  #offered: ReturnType<typeof offeredBy> | null = null;
   #retired = false;
   /** The server would not understand that it is over. */
   #lost = false;
@@ -108,6 +111,18 @@ export class McpSession {
   /** True while a call has no result. */
   get busy(): boolean {
     return this.#open.size > 0;
+  }
+
+  /**
+   * Why the server's own list says that a tool cannot be called, or null. Such a call would often be answered like the
+   * failure of a tool that ran. Tools come and go, so the list is asked for again before a call is given up for it.
+   */
+  async obstacleTo(tool: string, ms: number): Promise<string | null> {
+    this.#offered ??= offeredBy(this.#client, ms);
+    const asked = this.#offered;
+    if (obstacleTo(tool, await asked) === null) return null;
+    if (this.#offered === asked) this.#offered = offeredBy(this.#client, ms);
+    return obstacleTo(tool, await this.#offered);
   }
 
   /** Hands the call to the transport, once; what becomes of it is told to the exchange. */

@@ -6,6 +6,9 @@ const control = process.argv[2] ?? '';
 const secret = process.env['INTENDANT_CREDENTIAL'];
 
 const server = new Server({ name: 'scripted', version: '1' }, { capabilities: { tools: {} } });
+server.setRequestHandler('tools/list', () => ({
+  tools: ['act', 'find', 'follow'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+}));
 server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
   const asked = {
     name: params.name,

@@ -40,9 +40,10 @@ const untilClose = (headers: Record<string, string>, body: string, then: Behavio
     .join('')}connection: close\r\n\r\n${body}`,
   then,
 });
+/** It offers no list of tools, which would be asked for. */
 const welcome = message({
   id: 0,
-  result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+  result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } },
 });
 const handshake = [answer(200, welcome, session), answer(202)];
 
@@ -357,7 +358,7 @@ test('in revision 2026-07-28 a header mismatch, after which the client itself wo
   const discovered = {
     resultType: 'complete',
     supportedVersions: ['2026-07-28'],
-    capabilities: { tools: {} },
+    capabilities: {},
     ttlMs: 0,
     cacheScope: 'private',
   };

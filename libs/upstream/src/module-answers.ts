@@ -83,7 +83,7 @@ export function modulePreview(
   if (settled.kind !== 'returned') return previewFailed('no_answer', whyNot('preview', settled));
   const answer = plainJson(settled.value, maxBytes);
   return answer.ok
-    ? readPreview(definition, viewOf(answer.data, {}), args)
+    ? readPreview(tool, definition, viewOf(answer.data, {}), args)
     : previewFailed('preview_unreadable', `the preview of ${tool.name}: ${answer.why}`);
 }
 

@@ -87,7 +87,7 @@ export class ProcessAdapter implements KindAdapter<ProcessUpstream> {
       const asked = await this.#ask(task, preview.request.argv, { args, key, intentId }, options);
       const read = typeof asked === 'string' ? asked : readable(asked);
       if (typeof read === 'string') return previewFailed('no_answer', `the preview ${read}`);
-      return await readPreview(preview, read.view, args);
+      return await readPreview(tool, preview, read.view, args);
     } catch (error) {
       return previewFailed('request_mapping', messageOf(error));
     }

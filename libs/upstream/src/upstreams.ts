@@ -22,6 +22,7 @@ import { HttpAdapter } from './http-adapter.js';
 import type { KindAdapter, Task } from './kind-adapter.js';
 import { McpAdapter } from './mcp-adapter.js';
 import { ModuleAdapter } from './module-adapter.js';
+import { neededByPoll } from './poll-needs.js';
 import { Pools } from './pools.js';
 import { ProcessAdapter } from './process-adapter.js';
 import { cannotTell, pending } from './read-lookup.js';
@@ -85,7 +86,7 @@ export class Upstreams implements UpstreamAdapter {
     const sandbox = request.sandbox || request.tool.approval.preview?.use === 'sandbox';
     const failed = (why: string, cause: string) => previewFailed(cause, why);
     const preview = await this.#ask({ ...request, sandbox }, options, failed, async (adapter, task) =>
-      withoutSecrets(await adapter.preview(task, options), task),
+      withUsableToken(await adapter.preview(task, options), task),
     );
     countPreview(request.tool.name, preview);
     return preview;
@@ -184,22 +185,24 @@ function presentable<T extends Verdict | LookupAnswer | PollAnswer | PreviewAnsw
 ): T {
   const secrets = new Redactor(upstream, request, credential);
   const rules = new ResultRedactor(request.tool);
-  const text = (detail: string) => shortText(rules.text(secrets.text(detail)));
-  if (!('data' in result)) return 'detail' in result ? { ...result, detail: text(result.detail) } : result;
+  const detail = 'detail' in result ? { detail: shortText(rules.words(secrets.text(result.detail))) } : {};
+  if (result.kind === 'shown') {
+    const [before, after] = [result.before, result.after].map((data) => rules.data(secrets.data(data)));
+    return { ...result, before, after };
+  }
+  if (!('data' in result)) return { ...result, ...detail };
   const told = secrets.data(result.data);
-  // What was accepted is asked for by what is in it.
-  const data = result.kind === 'accepted' && upstream.poll !== null ? told : rules.data(told);
-  const changed = data === result.data ? result : { ...result, data };
-  if ('detail' in result) return { ...changed, detail: text(result.detail) };
+  const data = rules.data(told, result.kind === 'accepted' ? neededByPoll(upstream) : []);
   // Two receipts that differ in what was taken out are two receipts.
-  return result.kind === 'present' && data !== told ? { ...changed, receipt: digest(told) } : changed;
+  const receipt = result.kind === 'present' && data !== told ? { receipt: digest(told) } : {};
+  return { ...result, data, ...detail, ...receipt };
 }
 
 /** A token that had to be changed would never fit again. */
-function withoutSecrets(preview: PreviewAnswer, { upstream, request, credential }: Task<Upstream>): PreviewAnswer {
+function withUsableToken(preview: PreviewAnswer, { upstream, request, credential }: Task<Upstream>): PreviewAnswer {
   if (preview.kind === 'failed') return preview;
-  const redactor = new Redactor(upstream, request, credential);
-  const { before, after, token } = preview;
-  if (redactor.data(token) !== token) return previewFailed('token_unusable', '"token" repeats a secret of the request');
-  return { kind: 'shown', before: redactor.data(before), after: redactor.data(after), token };
+  const { token } = preview;
+  return new Redactor(upstream, request, credential).data(token) === token
+    ? preview
+    : previewFailed('token_unusable', '"token" repeats a secret of the request');
 }

@@ -4,7 +4,6 @@ import { call, queryOf } from '../client.js';
 import { type Flags, Settings } from '../config.js';
 import type { Context } from '../context.js';
 import { printable } from '../table.js';
-import { wholeNumber } from '../whole-number.js';
 
 interface Options extends Flags {
   readonly pointer?: string;
@@ -20,7 +19,7 @@ export function addResultsRead(parent: Command, context: Context): void {
     .argument('<handle>', 'handle of the result, as submit and intents show print it')
     .option('--pointer <pointer>', 'JSON Pointer into the data, such as /items/0')
     .option('--cursor <cursor>', 'where the page begins, as the page before said')
-    .option('--limit <number>', 'items or members at most', wholeNumber(1, 1_000_000_000))
+    .option('--limit <number>', 'items or members at most, 20 without it and up to 100, or as the tool says')
     .option('--json', 'print JSON')
     .action(async (handle: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();

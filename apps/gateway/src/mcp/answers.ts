@@ -3,6 +3,7 @@ import {
   type IntentResult,
   isSettled,
   type ResultPage,
+  replayedNote,
   textOf,
   textOfPage,
 } from '@intendant/contracts';
@@ -15,24 +16,36 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
  */
 export function answerOf(result: IntentResult): CallToolResult {
   const shown = result.handle === null ? result.summary : `${result.summary} Call ${getResult.name} with it.`;
-  const summary = shown ?? (result.error === null ? stillOpen(result) : null);
-  const sentence = result.error?.message ?? summary;
-  const told = { ...result, summary };
+  const said = result.error?.message ?? shown;
+  const sentences = [
+    ...(result.replayed ? [replayedNote] : []),
+    said === null || isSettled(result.status) ? said : `${said} ${howToAsk}`,
+  ];
+  const told = { ...result, summary: shown };
   return {
     content: result.untrusted
-      ? [text(textOf(told))]
-      : [...(sentence === null ? [] : [text(sentence)]), text(JSON.stringify(told))],
+      ? [text(isSettled(result.status) ? textOf(told) : `${textOf(told)}\n${howToAsk}`)]
+      : [...sentences.filter((each) => each !== null), JSON.stringify(told)].map(text),
     structuredContent: { ...told },
     isError: result.error !== null && result.outcome === 'not_executed',
   };
 }
 
-/** What was refused before anything was recorded, or could not be looked up. */
-export function answerOfError(error: ErrorObject): CallToolResult {
+/** Of what has no outcome yet: the words for reading an intent, on this surface. */
+const howToAsk = 'intendant.intent.get reads it; go on with what does not depend on it.';
+
+/**
+ * What was refused before anything was recorded, or could not be looked up. With `outcome_unknown` nobody knows whether
+ * anything was recorded: that is no error, and there is no intent to ask about.
+ */
+export function answerOfError(refused: ErrorObject): CallToolResult {
+  const unclear = refused.code === 'outcome_unknown';
+  const error: ErrorObject = unclear ? { ...refused, nextAction: 'ask_human' } : refused;
+  const told = { ...(unclear && { outcome: 'unknown' }), error };
   return {
-    content: [text(error.message), text(JSON.stringify({ error }))],
-    structuredContent: { error },
-    isError: true,
+    content: [text(error.message), text(JSON.stringify(told))],
+    structuredContent: told,
+    isError: !unclear,
   };
 }
 
@@ -47,9 +60,9 @@ export function answerOfData(data: Record<string, unknown>): CallToolResult {
   return { content: [text(JSON.stringify(data))], structuredContent: data };
 }
 
-function stillOpen({ status, tool, intentId }: IntentResult): string | null {
-  if (isSettled(status)) return null;
-  return `${tool} is still being worked on (${status}); nothing is lost. Do not call it again: ask intendant.intent.get about intent ${intentId}, or go on with something that does not depend on it.`;
+/** What is happening to a call that somebody waits for. */
+export function progressOf({ tool, status, summary, error }: IntentResult): string {
+  return error?.message ?? summary ?? `${tool} is ${status}.`;
 }
 
 function text(of: string): { type: 'text'; text: string } {

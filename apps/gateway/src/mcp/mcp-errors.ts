@@ -1,7 +1,7 @@
-import { type ErrorObject, errorKinds } from '@intendant/contracts';
-import { HttpException, Injectable, Logger } from '@nestjs/common';
+import { type ErrorObject, errorObject } from '@intendant/contracts';
+import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { explainFailure } from '../explain-failure.js';
+import { explainFailure, statusOf } from '../explain-failure.js';
 import { Hosts } from './hosts.js';
 import { Unparsable } from './unparsable.js';
 
@@ -24,17 +24,17 @@ export class McpErrors {
 
   answer(failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const unparsable = failure instanceof Unparsable;
-    const error = unparsable ? null : this.explain(failure, request);
-    const status = error === null ? 400 : statusOf(failure, error);
+    const error = unparsable ? errorObject('invalid_message', failure.message) : this.explain(failure, request);
+    const status = statusOf(failure, error);
     if (status === 401) reply.header('WWW-Authenticate', this.challenge(request));
     if (status === 503) reply.header('Retry-After', '1');
     const body = {
       jsonrpc: '2.0',
       id: null,
       error: {
-        code: error === null ? codes.unparsable : codeOf(error),
-        message: error === null ? (failure as Unparsable).message : error.message,
-        ...(error && { data: { error } }),
+        code: unparsable ? codes.unparsable : codeOf(error, status),
+        message: error.message,
+        data: { error },
       },
     };
     void reply.status(status).type('application/json').send(JSON.stringify(body));
@@ -63,12 +63,9 @@ const internal: ErrorObject = {
   details: {},
 };
 
-function statusOf(failure: unknown, { code }: ErrorObject): number {
-  const exact = failure instanceof HttpException ? failure.getStatus() : null;
-  return exact === 413 || exact === 415 ? exact : errorKinds[code].http;
-}
-
-function codeOf({ code, category }: ErrorObject): number {
+function codeOf({ code, category }: ErrorObject, status: number): number {
+  // As the SDK answers another content type.
+  if (status === 415) return codes.refused;
   if (code === 'invalid_message') return codes.invalid;
   return category === 'internal' ? codes.internal : codes.refused;
 }

@@ -1,4 +1,4 @@
-import { type ErrorObject, type IntentResult, Refusal } from '@intendant/contracts';
+import { isSettled } from '@intendant/contracts';
 import {
   type CatalogueEntry,
   callTool,
@@ -14,18 +14,22 @@ import {
   type CallToolResult,
   createMcpHandler,
   isJsonContentType,
-  ProtocolError,
-  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { traceIn } from '../forwarded.js';
 import type { AgentCalls, McpCaller, Waiting } from './agent-calls.js';
-import { answerOf, answerOfData, answerOfError, answerOfPage } from './answers.js';
+import { answerOf, answerOfData, answerOfError, answerOfPage, progressOf } from './answers.js';
+import { asProtocol, type Explain } from './as-protocol.js';
+import type { Cancellations } from './cancellations.js';
+import { checkParams } from './check-params.js';
+import { completeErrors } from './complete-errors.js';
 import { namespacesOf, pageOf } from './listed-tools.js';
 import { withoutOutside } from './outside.js';
 import { type FieldsOf, readArguments } from './read-arguments.js';
 import { readBody } from './read-body.js';
+import { declaresTasks, serveTasks, taskCreated, tasksExtension } from './tasks.js';
+import type { Tell } from './tell-progress.js';
 
 /** Which tools are listed, from the query of the URL. */
 export interface View {
@@ -39,18 +43,18 @@ export interface View {
 
 export interface McpRequest {
   readonly caller: McpCaller;
+  readonly cancellations: Cancellations;
   readonly view: View;
   /** Longest wait for an outcome, in ms. */
   readonly waitMs: number;
-  /** Any failure, as the caller is told. */
-  readonly explain: (failure: unknown) => ErrorObject;
+  readonly explain: Explain;
 }
 
 const stepKey = 'intendant/stepId';
 /** Those of the revisions that the SDK speaks whose messages come one at a time. */
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'];
 const instructions = [
-  'Calls go through Intendant: each takes effect at most once, and the same call sent again is answered from the first.',
+  'Calls go through Intendant, and each takes effect at most once: sent again, it is answered from the first, unless that only read or did nothing.',
   'Read status and outcome of an answer. A call that is still being worked on, waits for a person, or has an unknown outcome is not failed: do not repeat it in other words; ask intendant.intent.get about its intentId.',
 ].join(' ');
 
@@ -61,26 +65,39 @@ export async function serveMcp(
   message: Request,
   body: unknown,
 ): Promise<Response> {
-  const { fetch } = createMcpHandler(() => serverFor(calls, request));
+  const { fetch } = createMcpHandler(({ era }) => serverFor(calls, request, era === 'modern'));
   // What is said to be no JSON is refused by the SDK.
-  const readable = Buffer.isBuffer(body) && isJsonContentType(message.headers.get('content-type'));
-  return fetch(message, readable ? { parsedBody: readBody(body) } : {});
+  const isJson = message.method === 'POST' && isJsonContentType(message.headers.get('content-type'));
+  const parsedBody = isJson && Buffer.isBuffer(body) ? readBody(body) : undefined;
+  const wrong = checkParams(parsedBody);
+  if (wrong !== null) return Response.json(wrong);
+  return completeErrors(await fetch(message, parsedBody === undefined ? {} : { parsedBody }));
 }
 
-function serverFor(calls: AgentCalls, request: McpRequest): Server {
+function serverFor(calls: AgentCalls, request: McpRequest, modern: boolean): Server {
+  const { caller, explain } = request;
+  const { runId } = caller.session;
+  const capabilities = { tools: {}, ...(modern && { extensions: tasksExtension }) };
   const server = new Server(
     { name: 'intendant', version: '1' },
-    { capabilities: { tools: {} }, instructions, supportedProtocolVersions: revisions },
+    { capabilities, instructions, supportedProtocolVersions: revisions },
   );
+  const shown = request.view.outside ? (answer: CallToolResult) => answer : withoutOutside;
+  if (modern) serveTasks(server, calls, caller, explain, shown);
   server.setRequestHandler('tools/list', ({ params }) =>
-    asProtocol(request, () => list(calls, request, params?.cursor)),
+    asProtocol(explain, () => list(calls, request, params?.cursor)),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    asProtocol(request, async () => {
-      const answer = await call(calls, request, params, context);
-      return request.view.outside ? answer : withoutOutside(answer);
-    }),
+    asProtocol(explain, () =>
+      request.cancellations.during(runId, context.mcpReq.id, context.mcpReq.signal, async (signal) =>
+        shown(await call(calls, request, params, context, signal)),
+      ),
+    ),
   );
+  // The server that the SDK would look in is not the one that the request has come to.
+  server.setNotificationHandler('notifications/cancelled', ({ params: { requestId } }) => {
+    if (requestId !== undefined) request.cancellations.cancel(runId, requestId);
+  });
   return server;
 }
 
@@ -98,17 +115,25 @@ async function call(
   request: McpRequest,
   { name, arguments: args = {} }: CallToolRequest['params'],
   context: ServerContext,
+  signal: AbortSignal,
 ): Promise<CallToolResult> {
   const { caller } = request;
   const step = context.mcpReq._meta?.[stepKey];
-  const submit = async (tool: string, its: unknown) =>
-    answerOf(
-      await calls.submit(
-        callerIn(caller, context),
-        { tool, args: its, ...(step !== undefined && { stepId: step }) },
-        waiting(request.waitMs, context),
-      ),
+  const submit = async (tool: string, its: unknown) => {
+    const noticed = new AbortController();
+    const until = AbortSignal.any([signal, noticed.signal]);
+    const tasks = declaresTasks(context);
+    const result = await calls.submit(
+      callerIn(caller, context),
+      { tool, args: its, ...(step !== undefined && { stepId: step }) },
+      // Whoever can follow a task waits no longer than until there would be something to tell.
+      tasks
+        ? { ms: request.waitMs, signal: until, tell: async () => noticed.abort() }
+        : waiting(request.waitMs, context, signal),
     );
+    if (!tasks || isSettled(result.status)) return answerOf(result);
+    return taskCreated(await calls.intent(caller, result.intentId));
+  };
   try {
     if (name === searchTools.name) {
       const wanted = readArguments(searchTools, args, { query: 'string', namespace: 'string', cursor: 'string' });
@@ -117,7 +142,7 @@ async function call(
     }
     if (name === getIntent.name || name === cancelIntent.name) {
       const { intentId = '', wait = 0 } = readArguments(getIntent, args, { intentId: 'string', wait: 'number' });
-      const patience = waiting(Math.min(wait, 30) * 1_000, context);
+      const patience = waiting(Math.min(wait, 30) * 1_000, context, signal);
       const ask = name === cancelIntent.name ? calls.cancel : calls.read;
       // It was answered, whatever the answer says of the call that it is about.
       return { ...answerOf(await ask.call(calls, caller, intentId, patience)), isError: false };
@@ -157,33 +182,12 @@ function callerIn(caller: McpCaller, { mcpReq }: ServerContext): McpCaller {
   return { ...caller, headers: { ...traceIn(mcpReq._meta?.['traceparent']), ...caller.headers } };
 }
 
-function waiting(ms: number, { mcpReq }: ServerContext): Waiting {
+function waiting(ms: number, { mcpReq }: ServerContext, signal: AbortSignal): Waiting {
   const progressToken = mcpReq._meta?.progressToken;
-  return {
-    ms,
-    signal: mcpReq.signal,
-    onProgress: async (result, waitedMs) => {
-      if (progressToken === undefined) return;
-      const params = { progressToken, progress: Math.round(waitedMs / 100) / 10, message: progressOf(result) };
-      // Somebody who has hung up hears nothing, which changes nothing.
-      await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-    },
+  if (progressToken === undefined) return { ms, signal };
+  const tell: Tell = (result, waitedMs) => {
+    const params = { progressToken, progress: waitedMs / 1_000, message: progressOf(result) };
+    return mcpReq.notify({ method: 'notifications/progress', params });
   };
-}
-
-function progressOf({ tool, status, intentId, summary }: IntentResult): string {
-  return summary ?? `${tool} is ${status.replaceAll('_', ' ')} (intent ${intentId})`;
-}
-
-/** A refusal as a JSON-RPC error, with the error object of every other surface in its data. */
-async function asProtocol<T>({ explain }: McpRequest, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (failure) {
-    const error = explain(failure);
-    const wrong = failure instanceof Refusal && error.category === 'validation';
-    throw new ProtocolError(wrong ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, error.message, {
-      error,
-    });
-  }
+  return { ms, signal, tell };
 }

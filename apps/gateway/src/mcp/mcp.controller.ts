@@ -13,6 +13,7 @@ import { askedWait } from '../prefer.js';
 import { ToolsQuery } from '../queries.js';
 import { readMessage } from '../read-message.js';
 import { AgentCalls } from './agent-calls.js';
+import { Cancellations } from './cancellations.js';
 import { Hosts } from './hosts.js';
 import { McpErrors } from './mcp-errors.js';
 import type { View } from './mcp-server.js';
@@ -26,6 +27,7 @@ const patience = 30;
 @Controller('mcp')
 export class McpController {
   private readonly calls: AgentCalls;
+  private readonly cancellations = new Cancellations();
 
   constructor(
     private readonly authentication: Authentication,
@@ -57,7 +59,7 @@ export class McpController {
     enum: ['structured'],
     description: 'Has what was written outside in structured content, too, for hosts that keep it from the model.',
   })
-  @ApiBody({ schema: { type: 'object', description: 'One JSON-RPC message.' } })
+  @ApiBody({ schema: { type: 'object', additionalProperties: true, description: 'One JSON-RPC message.' } })
   @ApiOkResponse({ description: 'The answer, as JSON or as server-sent events.' })
   post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.serve(request, reply);
@@ -86,6 +88,7 @@ export class McpController {
       this.calls,
       {
         caller: { session, headers: forwarded(request) },
+        cancellations: this.cancellations,
         view: await viewOf(request),
         waitMs: (askedWait(request) ?? patience) * 1_000,
         explain: (failure) => this.errors.explain(failure, request),

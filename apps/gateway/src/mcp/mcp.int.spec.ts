@@ -183,23 +183,62 @@ describe('the MCP endpoint', () => {
     ['more than 256 KiB', JSON.stringify({ ...call, pad: 'x'.repeat(262_144) }), {}, 413, -32_600],
     ['another content type', 'tool=x', { 'content-type': 'application/x-www-form-urlencoded' }, 415, -32_000],
     ['text', JSON.stringify(list), { 'content-type': 'text/plain' }, 415, -32_000],
+    ['what is compressed', JSON.stringify(list), { 'content-encoding': 'gzip' }, 415, -32_000],
     ['a host that is not this one', list, { host: 'evil.example.com' }, 403, -32_000],
     ['an origin of another site', list, { origin: 'https://evil.example.com' }, 403, -32_000],
     ['an answer that is not wanted', list, { accept: 'text/html' }, 406, -32_000],
     ['a revision that nobody knows', list, { 'mcp-protocol-version': '1999-01-01' }, 400, -32_000],
+    ['a method that is not there', { ...list, method: 'tools/drop' }, {}, 200, -32_601],
+    ['a method of another revision', { ...list, method: 'server/discover' }, {}, 200, -32_601],
+    ['a name that is no text', { ...call, params: { name: 5 } }, {}, 200, -32_602],
+    ['arguments that are no object', { ...call, params: { name: 'orders.get', arguments: [] } }, {}, 200, -32_602],
+    ['a call of nothing', { ...call, params: undefined }, {}, 200, -32_602],
+    ['a cursor that is no text', { ...list, params: { cursor: 5 } }, {}, 200, -32_602],
+    ['a greeting without words', { ...list, method: 'initialize', params: {} }, {}, 200, -32_602],
+    [
+      'a token for progress that is none',
+      { ...call, params: { ...call.params, _meta: { progressToken: {} } } },
+      {},
+      200,
+      -32_602,
+    ],
   ])('answers %s as the protocol says, and nothing is recorded', async (what, body, headers, status, code) => {
     const before = submits.length;
     const answer = await (what === 'a host that is not this one' ? withHost(body) : post(body, { headers }));
     expect(answer.status, answer.text).toBe(status);
-    expect(answer.body).toMatchObject({ jsonrpc: '2.0', error: { code, message: expect.any(String) } });
-    expect(answer.text).not.toMatch(/node_modules|\.js:|\.ts:/);
+    const { message } = answer.body.error;
+    const error = { message, category: expect.stringMatching(/^(validation|policy)$/), retryable: false };
+    expect(answer.body).toMatchObject({ jsonrpc: '2.0', error: { code, data: { error } } });
+    expect(message).toMatch(/^[A-Z/][^\n]+$/);
+    expect(answer.text).not.toMatch(/node_modules|\.js:|\.ts:|invalid_type/);
     expect(submits).toHaveLength(before);
   });
 
+  it('says of parameters of the wrong kind where they are, what was expected, and what was there', async () => {
+    const both = await post({ ...call, params: { name: 5, arguments: [] } });
+    expect(both.body).toMatchObject({
+      id: 2,
+      error: {
+        message: '/params/name: expected a string, got a number (and 1 more).',
+        data: { error: { details: { problems: [{ pointer: '/params/name' }, { pointer: '/params/arguments' }] } } },
+      },
+    });
+    const meta = { ...call, params: { name: 5, _meta: envelope('2026-07-28') } };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': '5' };
+    const greeting = { ...list, method: 'initialize', params: { _meta: envelope('2026-07-28') } };
+    const gone = await post(greeting, { headers: { ...headers, 'mcp-method': 'initialize' } });
+    expect([gone.status, gone.body.error.code]).toEqual([404, -32_601]);
+    expect((await post(meta, { headers })).body.error.message).toBe('/params/name: expected a string, got a number.');
+  });
+
   it.each(['GET', 'DELETE'])('has no sessions, so nothing to %s', async (method) => {
-    const answer = await fetch(`${gateway.url}/mcp`, { method, headers: { accept, authorization: `Bearer ${token}` } });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
-    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
+    for (const more of [{}, { 'content-type': 'application/json' }] as Record<string, string>[]) {
+      const headers = { accept, authorization: `Bearer ${token}`, ...more };
+      const answer = await fetch(`${gateway.url}/mcp`, { method, headers });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+      const error = { code: -32_000, data: { error: { code: 'invalid_message' } } };
+      expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', error });
+    }
   });
 
   it('refuses a message of 2026-07-28 whose headers say something else', async () => {
@@ -211,6 +250,7 @@ describe('the MCP endpoint', () => {
     for (const wrong of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'orders.cancel' }]) {
       const { status, body } = await post(message, { headers: { ...headers, ...wrong } });
       expect([status, body.error.code]).toEqual([400, -32_020]);
+      expect(body.error.data).toMatchObject({ mismatch: {}, error: { code: 'invalid_message' } });
     }
     expect(submits).toHaveLength(before);
   });
@@ -221,7 +261,10 @@ describe('the MCP endpoint', () => {
     const modern = await post({ ...list, params: { _meta } }, { headers });
     expect([modern.status, modern.body.error]).toMatchObject([
       400,
-      { code: -32_022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
+      {
+        code: -32_022,
+        data: { supported: ['2026-07-28'], requested: '2099-01-01', error: { code: 'invalid_message' } },
+      },
     ]);
     const hello = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'spec', version: '1' } };
     const legacy = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello });
