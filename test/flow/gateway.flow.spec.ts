@@ -135,15 +135,15 @@ describe.concurrent('a body that cannot be admitted is a problem, and nothing is
 
   test('one that is not declared as JSON, and one whose Idempotency-Key is no step, or another one', async () => {
     const { token, runId } = await openRun();
-    const wrong: Record<string, string>[] = [
-      { 'content-type': 'text/plain' },
-      { 'idempotency-key': '' },
-      { 'idempotency-key': 'two words' },
-      { 'idempotency-key': 'another-step' },
+    const wrong: [number, Record<string, string>][] = [
+      [415, { 'content-type': 'text/plain' }],
+      [400, { 'idempotency-key': '' }],
+      [400, { 'idempotency-key': 'two words' }],
+      [400, { 'idempotency-key': 'another-step' }],
     ];
-    for (const headers of wrong) {
+    for (const [status, headers] of wrong) {
       const answer = await http('POST', '/v1/intents', token, { body: keyed('a'), headers });
-      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_message' } } });
+      expect(answer).toMatchObject({ status, body: { error: { code: 'invalid_message' } } });
     }
     expect(await recorded(runId)).toEqual([]);
   });
