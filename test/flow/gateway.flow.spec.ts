@@ -125,7 +125,7 @@ describe.concurrent('a body that cannot be admitted is a problem, and nothing is
         body: typeof payload === 'string' ? payload : Uint8Array.from(payload),
       });
       expect(answer).toMatchObject({
-        status: code === 'invalid_message' ? 400 : 422,
+        status: what === '300 KiB' ? 413 : code === 'invalid_message' ? 400 : 422,
         body: { error: { code, nextAction: 'fix_arguments' } },
       });
       expect(answer.headers.get('content-type')).toContain('application/problem+json');
@@ -135,15 +135,15 @@ describe.concurrent('a body that cannot be admitted is a problem, and nothing is
 
   test('one that is not declared as JSON, and one whose Idempotency-Key is no step, or another one', async () => {
     const { token, runId } = await openRun();
-    const wrong: Record<string, string>[] = [
-      { 'content-type': 'text/plain' },
-      { 'idempotency-key': '' },
-      { 'idempotency-key': 'two words' },
-      { 'idempotency-key': 'another-step' },
+    const wrong: [number, Record<string, string>][] = [
+      [415, { 'content-type': 'text/plain' }],
+      [400, { 'idempotency-key': '' }],
+      [400, { 'idempotency-key': 'two words' }],
+      [400, { 'idempotency-key': 'another-step' }],
     ];
-    for (const headers of wrong) {
+    for (const [status, headers] of wrong) {
       const answer = await http('POST', '/v1/intents', token, { body: keyed('a'), headers });
-      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_message' } } });
+      expect(answer).toMatchObject({ status, body: { error: { code: 'invalid_message' } } });
     }
     expect(await recorded(runId)).toEqual([]);
   });
