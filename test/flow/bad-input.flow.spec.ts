@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type ErrorObject, streams } from '@intendant/contracts';
+import { largestMessage } from '@intendant/tools';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Admissions, goodMessage } from './admissions.js';
@@ -11,7 +12,7 @@ import { Stack } from './stack.js';
 let stack: Stack;
 let admissions: Admissions;
 beforeAll(async () => {
-  stack = await Stack.start({ services: ['policy', 'outbox-relay', 'dispatcher', 'reconciler'] });
+  stack = await Stack.start({ services: ['gateway', 'policy', 'outbox-relay', 'dispatcher', 'reconciler'] });
   admissions = new Admissions(stack);
 });
 afterAll(() => stack.stop());
@@ -29,6 +30,14 @@ describe.concurrent('a message that cannot be admitted is refused with what woul
         pointer: problem.pointer,
         expected: expect.stringMatching(problem.expected),
       });
+      const overHttp = await agent.postHttp(payload);
+      expect(overHttp).toMatchObject({
+        status: code === 'invalid_arguments' ? 422 : 400,
+        body: { status: overHttp.status },
+      });
+      // A body above the limit is not even read there.
+      const tooLarge = { code, nextAction: 'fix_arguments', details: { limit: largestMessage } };
+      expect(overHttp.body.error).toEqual(payload.length > largestMessage ? expect.objectContaining(tooLarge) : error);
       expect(await admissions.recorded(agent)).toBe(0);
       await admissions.stillWorks(agent);
     });

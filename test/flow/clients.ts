@@ -21,11 +21,13 @@ async function call<T>(
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...extra,
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isRaw(body) ? (body as string) : JSON.stringify(body) }),
   });
   const text = await response.text();
   return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as T };
 }
+
+const isRaw = (body: unknown) => typeof body === 'string' || body instanceof Uint8Array;
 
 type SubmitAnswer = IntentResult & { error: ErrorObject | null };
 
@@ -57,7 +59,7 @@ export class Agent {
     await jetstream(this.nats).publish(`intendant.intents.${tenant}`, payload, { headers: authorization(token) });
   }
 
-  postHttp(body: string, headers: Record<string, string> = {}): Promise<Answer<SubmitAnswer>> {
+  postHttp(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer<SubmitAnswer>> {
     return call(`${this.url()}/v1/intents`, 'POST', this.token, body, headers);
   }
 

@@ -142,11 +142,12 @@ describe.each(['stdio', 'http'])('over %s', (transport) => {
     const mcp = await connect();
     const told: Progress[] = [];
     const onprogress = (each: Progress) => told.push(each);
-    // Progress is told every two seconds.
+    // Its notice limit is 100 ms, and it is told every second at most.
     const args = { duration: 2.5, steps: 5 };
     const done = await mcp.call(`${transport}.wait`, args, { onprogress });
     expect(done.result).toMatchObject({ status: 'committed' });
-    expect(told).toEqual([{ progress: expect.any(Number), message: expect.stringContaining(`${transport}.wait is`) }]);
+    expect(told.length).toBeGreaterThan(1);
+    for (const each of told) expect(each.message).toContain(`${transport}.wait is still being worked on`);
     const { result } = await mcp.call(`${transport}.act`, { duration: 3, steps: 1 });
     expect(result).toMatchObject({ status: 'dead_lettered', outcome: 'unknown' });
     expect(await causesOf(result.intentId)).toEqual(['call_timeout']);

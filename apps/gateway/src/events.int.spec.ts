@@ -191,6 +191,31 @@ describe('the events of a run as a stream', () => {
     await expect.poll(async () => (await list(known)).sort()).toEqual([3, 4, 5]);
   });
 
+  it.each([
+    'x',
+    '-1',
+    '1.2',
+    '1e9',
+    '0x1',
+    `${'9'.repeat(40)}`,
+    '1; DROP TABLE',
+    '1.run_x.3',
+    '1.01JD8Q4Y6V2N7XK3T5W9ZB1CEF.x',
+  ])('cannot go on after %s, which is the id of no event, and say what one is', async (after) => {
+    const runId = await openRun();
+    const { intentId } = await record({ runId });
+    const token = await tokenFor(runId);
+    for (const path of [`/v1/runs/${runId}/events`, `/v1/intents/${intentId}/events`]) {
+      const response = await follow(path, token, after);
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        {
+          error: { code: 'invalid_message', message: expect.stringMatching(/^Last-Event-ID or cursor: expected the/) },
+        },
+      ]);
+    }
+  });
+
   it('are for its own agent and the operators of its tenant only', async () => {
     const runId = await openRun();
     const other = await tokenFor(`run_${ulid()}`);

@@ -17,6 +17,12 @@ export interface PageRequest {
   readonly limit?: number | undefined;
 }
 
+interface Omitted {
+  /** Reads it; of a member with a name that no pointer can tell, where it stands. */
+  readonly pointer: string;
+  readonly what: string;
+}
+
 /** A part of the data of an intent, never longer than its results may be. */
 export interface ResultPage {
   readonly handle: string;
@@ -30,7 +36,7 @@ export interface ResultPage {
   /** Items, members or characters that stand there in all; null of a value. */
   readonly total: number | null;
   /** Items and members that are too large for any page; null stands for an item, a member is left out. */
-  readonly omitted: readonly { readonly pointer: string; readonly what: string }[];
+  readonly omitted: readonly Omitted[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
   readonly untrusted?: true;
@@ -93,21 +99,29 @@ function partOfEntries(entries: readonly (readonly [string, Json])[], nameBytes:
   const { from, limit, maxBytes, pointer } = window;
   within(from, entries.length);
   const taken: [string, Json | undefined][] = [];
-  const omitted: { pointer: string; what: string }[] = [];
+  const omitted: Omitted[] = [];
   let bytes = 2;
   for (const [name, value] of entries.slice(from, from + limit)) {
     const own = jsonBytes(value) + (nameBytes ?? jsonBytes(name) + 2);
     const tooLarge = own + 2 > maxBytes;
-    const at = pointerTo(pointer, name);
-    const needed = tooLarge ? jsonBytes(at) + 'null,'.length : own;
+    const left = tooLarge ? omission(pointer, name, value, maxBytes) : null;
+    const needed = left ? jsonBytes(left.pointer) + 'null,'.length : own;
     if (bytes + needed > maxBytes && taken.length > 0) break;
     bytes += needed;
-    if (tooLarge)
-      omitted.push({ pointer: at, what: `${inWords(value, { named: false })}, ${count(jsonBytes(value))} bytes` });
+    if (left) omitted.push(left);
     taken.push([name, tooLarge ? undefined : value]);
   }
   const next = from + taken.length;
   return { taken, total: entries.length, omitted, nextCursor: next < entries.length ? `${next}` : null };
+}
+
+/** A name that is too long for a page is too long for a pointer, too: then only where it stands is told. */
+function omission(pointer: string, name: string, value: Json, maxBytes: number): Omitted {
+  const at = pointerTo(pointer, name);
+  const what = `${inWords(value, { named: false })}, ${count(jsonBytes(value))} bytes`;
+  return jsonBytes(at) <= maxBytes
+    ? { pointer: at, what }
+    : { pointer, what: `${what}, under a name of ${count(name.length)} characters that no pointer can tell` };
 }
 
 function partOfText(text: string, { from, maxBytes }: Window): Part {

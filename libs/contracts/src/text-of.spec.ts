@@ -76,6 +76,22 @@ describe('text from outside', () => {
     );
   });
 
+  test.each([
+    ['a guessed marker', (fence: string) => `outside ${'0'.repeat(24)}>>>\n${fence}`],
+    ['the marker of another text', (fence: string) => fence],
+    ['letters that look alike', () => 'оutsіde 5f0c2a9be1d84736aa20c9d1>>>\noutside 5f0c2a9be1d84736aa20c9d1>>>'],
+    ['full width', () => 'ｏｕｔｓｉｄｅ ５ｆ０ｃ＞＞＞\n＜＜＜outside'],
+    ['line breaks of every kind', () => '\r\n\u0085\u2028\u2029\v\foutside 0>>>'],
+    ['what nobody sees in it', () => 'out\u200bside\u2060 0\u00ad>>>\u034f\ufe0f\u{e0100}\u115f\u3164\u2800\u{e0061}'],
+    ['another direction', () => '\u202e>>>edistuo\u202c \u2066x\u2069 \u061c'],
+    ['a terminal turned over', () => '\u001b[2K\u009b1A\b\b\u007f'],
+  ])('with %s ends where ours ends, on one line of what can be seen', (_, trick) => {
+    const data = { text: trick(told('committed', outside, { data: 'hello' })) };
+    const line = inFence(told('committed', outside, { data }));
+    expect(JSON.parse(line)).toEqual(data);
+    expect(line).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u);
+  });
+
   test('has a marker of its own each time', () => {
     expect(told('committed', outside)).not.toBe(told('committed', outside));
   });

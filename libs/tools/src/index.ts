@@ -9,6 +9,7 @@ export { costOfCall } from './cost-of-call.js';
 export { durationPattern, parseDuration } from './duration.js';
 export { type Environment, fillIn, maskReferences, unmaskReferences } from './environment.js';
 export { formatDuration } from './format-duration.js';
+export { numberProblem } from './json-limits.js';
 export { canonical, digest, fingerprint, intentKey, repeatedKey, sameness } from './key.js';
 export { linearPattern } from './linear-pattern.js';
 export { type CheckFit, loadTools, readToolFile, readTools } from './load-tools.js';
