@@ -43,7 +43,7 @@ export class McpServerOverHttp {
   /** Every request, in order. */
   readonly posted: Posted[] = [];
   /** The tools that it lists; all are served. */
-  list: (cursor?: string) => Listed | Promise<Listed> = () => ({ names: ['act', 'find', 'follow'] });
+  list: (cursor?: string) => Listed | Promise<Listed> = () => ({ names: ['act', 'find', 'follow', 'look'] });
   readonly #open = new Set<ServerResponse>();
   readonly #sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   readonly #http = createServer((request, response) => void this.#serve(request, response));
