@@ -143,6 +143,7 @@ describe('an agent', () => {
     const held = await agent.submit('bank.refund', args, { stepId: 's2' });
     expect(held.error).toMatchObject({
       code: 'blocked_by_unknown',
+      ...{ nextAction: 'check_outcome', retryable: false, message: expect.stringContaining(first.intentId) },
       details: { intentId: first.intentId, state: 'unknown' },
     });
     const elsewhere = await other.submit('bank.refund', args, { stepId: 's1' });
@@ -158,7 +159,11 @@ describe('an agent', () => {
     const after = await agent.submit('bank.refund', args, { stepId: 's2' });
     expect(after).toMatchObject({
       status: 'denied',
-      error: { code: 'duplicate_business_operation', details: { state: 'committed' } },
+      error: {
+        code: 'duplicate_business_operation',
+        ...{ nextAction: 'check_outcome', retryable: false, message: expect.stringContaining(first.intentId) },
+        details: { state: 'committed' },
+      },
     });
     expect(stack.effects(await stack.keyOf(first.intentId))).toHaveLength(1);
   });
@@ -166,10 +171,18 @@ describe('an agent', () => {
   test('may use what a result has brought, in the phase that its run is in, and is watched once it has read foreign text', async () => {
     const agent = await openAgent({ phase: 'triage' });
     const find = (stepId: string) => agent.submit('orders.find', { ref: agent.runId }, { stepId, wait: '20s' });
-    expect((await find('too-early')).error).toMatchObject({ code: 'permission_denied' });
+    expect((await find('too-early')).error).toMatchObject({
+      ...{
+        code: 'permission_denied',
+        nextAction: 'stop',
+        retryable: false,
+        message: expect.stringContaining('triage'),
+      },
+    });
     const invented = await agent.submit('orders.close', { ref: 'ef_1' }, { stepId: 'close' });
     expect(invented.error).toMatchObject({
       code: 'fabricated_identifier',
+      ...{ nextAction: 'fix_arguments', message: expect.stringContaining('orders.find') },
       details: { sources: ['orders.find#/effect_id'] },
     });
 
@@ -186,7 +199,10 @@ describe('an agent', () => {
     expect(closed).toMatchObject({ status: 'committed', taintedBy: found.intentId });
     expect(await refund(2_000, 'after')).toMatchObject({
       status: 'denied',
-      error: { code: 'rule_denied', details: { rule: 'no-refund-after-foreign-text', 'run.tainted': true } },
+      error: {
+        ...{ code: 'rule_denied', nextAction: 'stop', retryable: false, message: expect.stringMatching(/\w{4}/) },
+        details: { rule: 'no-refund-after-foreign-text', 'run.tainted': true },
+      },
     });
     expect(await refund(1_000, 'small')).toMatchObject({ status: 'committed', taintedBy: found.intentId });
   });

@@ -223,7 +223,10 @@ test('an intent of another run does not exist, whatever is asked about it', asyn
   const other = await stack.agent();
   const { intentId } = await other.submit('effects.approved', { ref: other.runId });
   for (const tool of ['intendant.intent.get', 'intendant.intent.cancel']) {
-    expect(await mcp.call(tool, { intentId })).toMatchObject({ isError: true, error: { code: 'not_found' } });
+    expect(await mcp.call(tool, { intentId })).toMatchObject({
+      isError: true,
+      error: { code: 'not_found', nextAction: 'stop', message: 'There is no such intent.' },
+    });
   }
   expect(await mcp.call('intendant.intent.get', {})).toMatchObject({
     isError: true,

@@ -50,7 +50,7 @@ test('an intent that is cancelled before its dispatch is never sent, and says so
     status: 'cancelled',
     outcome: 'not_executed',
     replayed: true,
-    error: { code: 'cancelled' },
+    error: { code: 'cancelled', nextAction: 'stop', message: expect.stringMatching(/cancelled .*Nothing happened/) },
   });
   expect(dispatcher.log.join('\n')).not.toContain('"level":50');
 });

@@ -192,7 +192,15 @@ describe('while nobody admits anything', () => {
     await Promise.all(stack.services.filter(({ name }) => name === 'policy').map((policy) => policy.stop()));
     const body = { tool: 'effects.keyed', args: { ref: runId }, stepId: 's1' };
     const submit = (headers = {}) => client.http('POST', '/v1/intents', token, { body, headers });
-    expect(await submit()).toMatchObject({ status: 503, body: { error: { code: 'unavailable', retryable: true } } });
+    expect(await submit()).toMatchObject({
+      status: 503,
+      body: {
+        error: {
+          ...{ code: 'unavailable', nextAction: 'wait', retryable: true },
+          message: expect.stringContaining('sending it again with the same step is safe'),
+        },
+      },
+    });
     expect(await stack.store.intents.list({ runId, limit: 10 })).toEqual([]);
 
     await stack.launch('policy');
