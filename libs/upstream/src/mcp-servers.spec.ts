@@ -169,7 +169,7 @@ describe('a server over HTTP', () => {
     ['has no end', (cursor) => ({ names: [], next: `${cursor}.` })],
   ])('whose list of tools %s is called all the same', async (_, list) => {
     server.list = list;
-    expect(await call(here(), { limits: { connectMs: 1_000 } })).toMatchObject({ kind: 'executed' });
+    expect(await call(here(), { limits: { connectMs: 4_000 } })).toMatchObject({ kind: 'executed' });
   });
 
   test('whose tool throws says nothing', async () => {
