@@ -91,10 +91,11 @@ afterAll(async () => {
 async function answered(agent: Agent, effect: 'read' | 'write', as: string) {
   const body = JSON.stringify({ tool: `hostile.${effect}`, args: { as }, stepId: 's1' });
   const first = await agent.postHttp(body, { prefer: 'wait=20' });
-  const mcp = await McpAgent.connect(stack.url, agent.token, '2026-07-28');
+  const mcp = await McpAgent.connect(stack.url, agent.token, '2026-07-28', { query: '?untrusted=structured' });
   const again = await mcp.call(`hostile.${effect}`, { as }, { stepId: 's1' });
   await mcp.close();
-  const { replayed: _, ...result } = first.body;
+  const { replayed: _, summary, ...result } = first.body;
+  expect(again.result.summary ?? '').toContain(summary ?? '');
   expect(again.result).toMatchObject(result);
   return { result: first.body as IntentResult, text: again.texts.join('\n') };
 }

@@ -197,7 +197,7 @@ describe('while nobody admits anything', () => {
       body: {
         error: {
           ...{ code: 'unavailable', nextAction: 'wait', retryable: true },
-          message: expect.stringContaining('sending it again with the same step is safe'),
+          message: expect.stringContaining('Nothing was recorded; the same call can be made again later'),
         },
       },
     });

@@ -18,9 +18,17 @@ export function withoutOutside(answer: CallToolResult): CallToolResult {
       data: null,
       summary: [summary, note].filter(Boolean).join(' ') || null,
       ...(Array.isArray(omitted) && { omitted: [] }),
-      ...(isObject(error) && { error: { ...error, message: `${tool}: what is known ${where}.`, details: {} } }),
+      ...(isObject(error) && {
+        error: { ...error, message: `${known(`${tool}`, told['outcome'])} ${where}.`, details: {} },
+      }),
     },
   };
+}
+
+/** What has to be known without the text: a host may show the model nothing but structured content. */
+function known(tool: string, outcome: unknown): string {
+  if (outcome === 'not_executed') return `${tool} did not happen; why`;
+  return `It is not certain whether ${tool} has happened, so do not call it again; what is known`;
 }
 
 function isObject(value: unknown): value is object {
