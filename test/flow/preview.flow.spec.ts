@@ -88,8 +88,8 @@ describe.each([
 });
 
 test('that fails is asked for again, and nobody can agree before it is there, since the call is tied to it', async () => {
-  // Both dispatchers may ask.
-  stack.upstream.behave({ match: { path: '/refunds/preview' }, times: 2, behaviour: { then: 'reset' } });
+  // Both dispatchers may ask, and a read on a connection that was used before is tried once more.
+  stack.upstream.behave({ match: { path: '/refunds/preview' }, times: 4, behaviour: { then: 'reset' } });
   const { card, id } = await asked('payments.refund.conditional', 'ord_D', 500);
   expect(card.preview).toMatchObject({
     ...{ kind: 'failed', needed: true },
