@@ -112,10 +112,21 @@ function severalAnswers(history: History, stories: Stories): Finding[] {
   return [...groups(answered, nameOf).values()].flatMap((same) => {
     const ids = [...new Set(same.map(({ answer }) => answer?.intentId))];
     const [first] = same;
-    if (ids.length < 2 || !first) return [];
+    const standing = ids.filter((id) => !isMadeAgain(stories.all.find((story) => story.id === id)));
+    if (ids.length < 2 || standing.length === 0 || !first) return [];
+    if (standing.length === 1 && first.stepId === null) return [];
     const message = `the same submit of ${first.ref} was answered with ${count(ids.length, 'intent')}: ${ids.join(', ')}`;
     return [{ rule: 'I2' as const, message, story: stories.of(first) ?? null, lines: inOrder(same.map(clientLine)) }];
   });
+}
+
+const overForNothing: ReadonlySet<string> = new Set(['failed', 'denied', 'cancelled', 'expired']);
+
+/** Requested without a step, what only read or did nothing does not keep the same call from being made again (docs/decisions/0028). */
+function isMadeAgain(story: Story | undefined): boolean {
+  if (!story?.row || story.row.stepId !== null) return false;
+  const isRequested = story.clients.some(({ operation, via }) => operation === 'submit' && via !== 'nats_publish');
+  return isRequested && (story.row.effect === 'read' || overForNothing.has(story.row.state));
 }
 
 /** A call is its step, or its arguments where it has none. */
@@ -128,7 +139,7 @@ function twoForOneCall({ all }: Stories): Finding[] {
     const call = JSON.stringify([tenant, runId, tool, stepId === null ? { fingerprint } : { stepId }]);
     const owner = owners.get(call);
     owners.set(call, owner ?? story);
-    if (!owner) return [];
+    if (!owner || isMadeAgain(owner) || isMadeAgain(story)) return [];
     const name = stepId === null ? 'the same arguments without a step' : `step ${stepId}`;
     return [{ rule: 'I2' as const, message: `${name} of ${tool} has two intents, ${owner.id} as well`, story }];
   });
