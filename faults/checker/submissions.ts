@@ -134,12 +134,12 @@ function twoForOneCall({ all }: Stories): Finding[] {
   const owners = new Map<string, Story>();
   return all.flatMap((story) => {
     const { row } = story;
-    if (row === null) return [];
+    if (row === null || isMadeAgain(story)) return [];
     const { tenant, runId, tool, stepId, fingerprint } = row;
     const call = JSON.stringify([tenant, runId, tool, stepId === null ? { fingerprint } : { stepId }]);
     const owner = owners.get(call);
     owners.set(call, owner ?? story);
-    if (!owner || isMadeAgain(owner) || isMadeAgain(story)) return [];
+    if (!owner) return [];
     const name = stepId === null ? 'the same arguments without a step' : `step ${stepId}`;
     return [{ rule: 'I2' as const, message: `${name} of ${tool} has two intents, ${owner.id} as well`, story }];
   });
